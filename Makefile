@@ -2,19 +2,22 @@
 # does, and is quick when nothing changed.
 #
 #   make demo    generate change data, maintain five views through a kill, verify them with DuckDB
+#   make mentions components of who mentions whom, in a window that moves forward and backward
 #   make quick   in a minute: the law for each operator, views, plans, decoding
-#   make test    every test, but for those of make faults
+#   make test    every test, but for those of make faults and make containers
 #   make faults  kills, stalls, refusals, full disks, short memory; Debezium with all that belongs to it
+#   make containers  the image and the compose file of docker/, built and run without a registry
 #   make serve   the service, on loopback
 #   make kafka   a broker on localhost:9092, to try the service with
 #   make check   formatting, lint, types, import direction, stubs of the extensions
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
 #   make races   those in which threads share work, on extensions whose accesses ThreadSanitizer watches
-#   make soak    ten million updates through a pool; kills and freezes under a larger load
+#   make soak    thousands of random queries; ten million updates; kills and freezes under a larger load
 #   make fuzz    a million inputs to the front-ends, and as many records and constants: no crash, no hang
-#   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one
+#   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one: half an hour
 #   make profile the engine's hottest functions in a workload of the benchmarks: WORKLOAD=bfs
 #   make build   the extensions, in place
+#   make audit   known vulnerabilities of what is shipped, by pip-audit; needs the JSON API of PyPI
 #   make wheel   what is shipped: built, installed into an empty environment and tried from there
 #   make jars    Kafka and what belongs to it, from Maven Central
 #   make locks   the pins of all dependencies anew, with uv: .ci/*.lock and requirements.lock
@@ -22,7 +25,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test faults serve kafka check checked races soak fuzz bench profile build wheel jars locks
+.PHONY: help demo mentions quick test faults containers serve kafka check checked races soak fuzz bench profile build audit wheel jars locks
 .PHONY: extensions
 
 # The architecture that the extensions are compiled for: `native`, or e.g. x86-64-v3 for an image.
@@ -30,8 +33,14 @@ IVM_MARCH ?= native
 # Changes that the demo generates.
 CHANGES ?= 500000
 
+# Arguments of `ivm mentions`: a file, or options.
+MENTIONS ?=
+
 # Inputs that the fuzzer makes, records, and constants.
 INPUTS ?= 1000000
+
+# Random queries of each grammar in a soak.
+QUERIES ?= 1000
 
 # The workload that is profiled, and its scale.
 WORKLOAD ?= count
@@ -42,7 +51,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := build/.built
 FLAGS := build/.flags
-SOURCES := pyproject.toml .ci/build.py $(shell find ivm -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
+SOURCES := pyproject.toml setup.py .ci/build.py $(shell find ivm connectors -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
 # Integers wrap, and a product is rounded before it is added to: the same answers on all machines.
 ARITHMETIC := -fwrapv -ffp-contract=off
 export CXXFLAGS := -std=c++17 -O3 -DNDEBUG $(ARITHMETIC) -march=$(IVM_MARCH)
@@ -55,9 +64,13 @@ QUICK ?= tests/property/test_law.py::test_output_equals_recomputation_at_every_t
 	$(patsubst %,tests/unit/connectors/test_%.py,decode avro protobuf envelopes flat)
 # What takes many processes and minutes.
 FAULTS ?= tests/faults tests/e2e/kafka tests/e2e/test_recovery.py tests/e2e/connectors/test_kill.py
+# What builds images and runs containers.
+CONTAINERS ?= tests/containers
 # What runs on the checked build.
 CHECKED ?= tests/unit/pool tests/unit/rows tests/unit/trace tests/unit/test_team.py \
-	tests/property/test_law.py tests/property/test_temporal_filter.py
+	tests/property/test_law.py tests/property/test_temporal_filter.py \
+	tests/unit/connectors/test_columnwise.py tests/property/test_decoding.py \
+	tests/property/test_encoding.py
 # And on the one that looks for races.
 RACES ?= tests/unit/test_team.py tests/unit/trace/test_together.py tests/unit/pool
 # Of the build's output, a line for each file.
@@ -71,19 +84,30 @@ demo: $(BUILT)
 	$(call say,Running the demo with $(CHANGES) changes)
 	@$(BIN)/python -m api demo --changes $(CHANGES)
 
+mentions: $(BUILT)
+	$(call say,Following mentions in a window that moves)
+	@$(BIN)/python -m api mentions $(MENTIONS)
+
 quick: $(BUILT)
 	$(call say,Running the quick tests)
 	@$(BIN)/python -m pytest -q -n 2 --hypothesis-profile quick $(QUICK)
 
-# Without Maven, or away from Maven Central, the tests of Kafka say why they skip.
+# Without Maven, or away from Maven Central, the tests of Kafka say why they skip. A process of tests that dies
+# ends the run: one that takes its place is given nothing, and the run would wait for it.
 test faults: $(BUILT)
 	@! command -v mvn >/dev/null || $(MAKE) --no-print-directory --keep-going \
 		jars build/jars/spark.jsa || true
 	$(call say,Running the tests)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(SELECTED)
+	@$(BIN)/python -m pytest -n 2 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder \
+		$(SELECTED)
 
-test: SELECTED = $(addprefix --ignore=,$(FAULTS))
+test: SELECTED = $(addprefix --ignore=,$(FAULTS) $(CONTAINERS))
 faults: SELECTED = $(FAULTS)
+
+# The base images are made of Debian's packages and of the jars.
+containers: $(BUILT) jars
+	$(call say,Building and running containers)
+	@$(BIN)/python -m pytest -n 0 --timeout 3600 -o faulthandler_timeout=0 $(CONTAINERS)
 
 # Without the jars there are file topics only.
 serve: $(BUILT)
@@ -106,9 +130,11 @@ check: $(BUILT)
 	@$(BIN)/python .ci/imports.py
 	$(call say,Stubs of the extensions)
 	@$(BIN)/python -m mypy.stubtest --concise --ignore-disjoint-bases --ignore-unused-allowlist \
-		--allowlist .ci/stubtest.allow $$(find ivm -name '*.pyi' | sed 's/\.pyi$$//; s|/|.|g')
+		--allowlist .ci/stubtest.allow $$(find ivm connectors -name '*.pyi' | sed 's/\.pyi$$//; s|/|.|g')
 
 soak: $(BUILT) build/jars/broker build/jars/spark.jsa
+	$(call say,Maintaining $(QUERIES) random queries of each grammar beside PostgreSQL)
+	@$(BIN)/python -m tests.property --queries $(QUERIES) --seed $$RANDOM
 	$(call say,Running ten million updates)
 	@$(BIN)/python -m tests.soak
 	$(call say,Killing and freezing the service and its broker under load)
@@ -141,11 +167,19 @@ profile: $(BUILT)
 	@perf record --quiet --event cpu-clock --freq 999 --call-graph fp --output $(PROFILE).data -- \
 		$(BIN)/python -m benchmarks $(WORKLOAD) --scale $(SCALE)
 	@perf report --input $(PROFILE).data --stdio --no-children --call-graph none --percentage relative \
-		--sort dso,symbol --dsos "$$(find $(CURDIR)/ivm -name '*.so' | paste -sd,)" >$(PROFILE).txt
+		--sort dso,symbol --dsos "$$(find $(CURDIR)/ivm $(CURDIR)/connectors -name '*.so' | paste -sd,)" >$(PROFILE).txt
 	@sed '/^#/d; /^$$/d' $(PROFILE).txt | sed 30q
 	@echo 'All of it: $(PROFILE).txt; who calls what: perf report --input $(PROFILE).data'
 
 build: $(BUILT)
+
+# An index that does not tell vulnerabilities, as most mirrors do not, fails it: nothing was audited.
+audit: $(INSTALLED)
+	$(call say,Asking for known vulnerabilities of the dependencies)
+	@test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && \
+		build/audit/bin/pip install --quiet pip-audit; }
+	@build/audit/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
+		--requirement requirements.lock
 
 # The wheel is built of the source distribution, so that this holds all that it needs.
 wheel: $(INSTALLED)

@@ -1,11 +1,11 @@
-"""Build the extensions of a tree in place, as pyproject.toml describes them; or of a checked copy.
+"""Build the extensions of a tree in place, as setup.py lists them; or of a checked copy.
 
     python .ci/build.py                       in the working directory
     python .ci/build.py --checked DIRECTORY   in this one, which becomes a copy of the tree
 
-What is compiled how is said once: sources in `[[tool.setuptools.ext-modules]]`, Cython's directives
-in `[tool.distutils.build_ext]` (in a checked build, `CHECKS` over them), the compiler's flags in
-the environment. What has not changed is not built again, unless one of these has.
+What is compiled how is said once: sources in setup.py, Cython's directives in pyproject.toml's
+`[tool.distutils.build_ext]` (in a checked build, `CHECKS` over them), the compiler's flags in the
+environment. What has not changed is not built again, unless one of these has.
 """
 
 import logging
@@ -17,18 +17,18 @@ import sys
 import sysconfig
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from runpy import run_path
 
-from Cython.Build import cythonize
 from setuptools import Distribution, Extension
 from setuptools.command.build_ext import customize_compiler, new_compiler
 from setuptools.logging import configure
 from setuptools.modified import newer_group
 
 CHECKS = {"boundscheck": True, "wraparound": True, "initializedcheck": True}
-COPIED = ("ivm", "api", "tests", "pyproject.toml")
+PACKAGES = ("ivm", "connectors")
+COPIED = (*PACKAGES, "api", "tests", "pyproject.toml", "setup.py")
 BUILT = {".so", ".cpp", ".c"}
 FLAGS = ("CXXFLAGS", "LDFLAGS")
-JOBS = os.cpu_count() or 1
 PXD_LINE = re.compile(rb"__PYX_ERR\([1-9]\d*, \d+,")
 # Headers that nearly all of the C++ includes, precompiled.
 PREFIX, PRECOMPILED = Path("build/prefix.hpp"), Path("build/prefix.hpp.gch")
@@ -81,22 +81,16 @@ def build(checks: dict[str, bool]) -> None:
     shared = options["shared_utility_qualified_name"][1]
     flags = map(os.environ.get, FLAGS)
     forget_others(str([directives, shared, HEADERS, sys.version, *flags]))
-    before = {
-        text: code_of(text) for text in Path("ivm").rglob("*.cpp") if is_newer(built(text), [text])
-    }
-    # Cython is not safe for threads: its own processes translate, the build's threads then compile.
-    distribution.ext_modules = cythonize(
-        distribution.ext_modules,
-        nthreads=JOBS,
-        compiler_directives=directives,
-        shared_utility_qualified_name=shared,
-    )
+    texts = [text for package in PACKAGES for text in Path(package).rglob("*.cpp")]
+    before = {text: code_of(text) for text in texts if is_newer(built(text), [text])}
+    recipe = run_path("setup.py")
+    distribution.ext_modules = recipe["translate"](recipe["EXTENSIONS"], directives, shared)
     for extension in distribution.ext_modules:
         text = Path(extension.sources[0])
         if before.get(text) == code_of(text) and is_newer(built(text), extension.depends):
             built(text).touch()
     precompile_headers(distribution.ext_modules)
-    for name, value in {"build_lib": ".", "parallel": JOBS}.items():
+    for name, value in {"build_lib": ".", "parallel": recipe["JOBS"]}.items():
         options[name] = (__file__, value)
     configure()
     distribution.run_command("build_ext")
@@ -139,9 +133,10 @@ def forget_others(recipe: str) -> None:
     if before.exists() and before.read_text() == recipe:
         return
     PRECOMPILED.unlink(missing_ok=True)
-    for path in Path("ivm").rglob("*"):
-        if path.suffix in BUILT:
-            path.unlink()
+    for package in PACKAGES:
+        for path in Path(package).rglob("*"):
+            if path.suffix in BUILT:
+                path.unlink()
     before.parent.mkdir(exist_ok=True)
     before.write_text(recipe)
 

@@ -14,7 +14,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-PACKAGES = ("api", "connectors", "ivm", "views")
+PACKAGES = ("api", "connectors", "ivm", "ivm_client", "views")
 OUTLINE = Path("build/outline")
 STATEMENT = re.compile(
     r"^[ \t]*(?:from[ ]+(?P<origin>[\w.]+)[ ]+c?import[ ]+(?P<names>\([^)]*\)|[^\n#]+)"

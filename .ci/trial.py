@@ -22,7 +22,7 @@ import ivm
 from ivm.dataflow.nodes import Distinct, Get, project
 from ivm.pool import Pool
 
-ROOMS = ("api", "connectors", "ivm", "views")
+ROOMS = ("api", "connectors", "ivm", "ivm_client", "views")
 SCRIPTS = {"api.__main__"}
 START_SECONDS = 120
 ORDERS = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in ("id", "amount")])

@@ -28,7 +28,7 @@ _COLUMNS = [
     {"name": "customer", "type": "utf8", "nullable": False},
     {"name": "total", "type": "decimal128(38, 2)", "nullable": True},
 ]
-_DECLARED = {
+DECLARED = {
     "name": "orders",
     "topic": "orders",
     "columns": _COLUMNS,
@@ -51,10 +51,12 @@ _DECLARED = {
     "formerly": [],
 }
 _SOURCE = {
-    **_DECLARED,
+    **DECLARED,
     "offsets": {"0": 2},
     "lag": {"0": 0},
+    "status": "running",
     "caught_up": True,
+    "stalled": None,
     "records": {"changes": 2, "tombstones": 0, "ignored": 0, "duplicates": 0, "rejected": 0},
     "corrected": 0,
     "errors": 0,
@@ -70,6 +72,7 @@ _VIEW = {
     "reads": ["orders"],
     "status": "running",
     "reason": None,
+    "stalled": None,
     "errors": 0,
     "deltas": {"topic": "revenue.deltas", "end": 3},
 }
@@ -97,18 +100,24 @@ def example(**members: Any) -> ConfigDict:
 
 
 class Fault(Answer):
-    """A part at fault, the setting to look at if there is one, and what to do."""
+    """A part at fault, the setting to look at if there is one, and what to do.
+
+    A fault that passes by itself has `done` so much `of` what it waits for: offsets, or times.
+    """
 
     part: str
     setting: str | None = None
     detail: str
+    done: int | None = None
+    of: int | None = None
 
 
 class Problem(Answer):
     """A problem document (RFC 9457); `code` is stable, and `type` a URN made of it.
 
     `position`, `line` and `column` are places in a query, counted from 1; `part` and `setting` name
-    what is at fault outside the service, and `faults` all that keeps it from being ready.
+    what is at fault outside the service, `faults` all that keeps it from being ready, and `stalled`
+    the sources that stand still.
     """
 
     model_config = example(
@@ -133,6 +142,7 @@ class Problem(Answer):
     part: str | None = None
     setting: str | None = None
     faults: list[Fault] = []
+    stalled: list[Fault] = []
 
 
 class Alive(Answer):
@@ -144,12 +154,16 @@ class Alive(Answer):
 
 
 class Ready(Answer):
-    """The service has caught up: `time` is the last logical time that was applied."""
+    """The service has caught up: `time` is the last logical time that was applied.
+
+    `stalled` are the sources that stand still while others go on.
+    """
 
     model_config = example(status="ready", time=42)
 
     status: Literal["ready"]
     time: int
+    stalled: list[Fault] = []
 
 
 class Column(Answer):
@@ -163,6 +177,28 @@ class Column(Answer):
     def all_of(cls, schema: pa.Schema) -> list[Self]:
         """The columns of a schema."""
         return [cls(name=f.name, type=type_name(f.type), nullable=f.nullable) for f in schema]
+
+
+class Hydrated(Answer):
+    """The progress of a thing that fills: `done` of its `of` parts, and that in percent.
+
+    The parts are operators of a view, each of which takes all rows in its turn; records of a
+    source; dataflows of a replacement.
+    """
+
+    done: int
+    of: int
+    percent: Annotated[int, Field(ge=0, le=100)]
+
+    @classmethod
+    def part(cls, done: int, of: int, within: float = 0.0) -> Self:
+        """So many parts, and a share `within` the next one."""
+        percent = int(100 * (done + within) / of) if of else 100
+        return cls(done=done, of=of, percent=min(percent, 100))
+
+
+ViewStatus = Literal["planned", "hydrating", "replaying", "running", "stalled", "failed"]
+SourceStatus = Literal["hydrating", "replaying", "running", "stalled"]
 
 
 class Csv(Answer):
@@ -181,20 +217,23 @@ class DeadLetter(Answer):
 
 
 class Former(Answer):
-    """A source before something was added to it: its first columns, and their encodings.
+    """A source before its columns were changed: those of then, and their encodings.
 
     Records below the offsets, by partition, are read so.
     """
 
-    columns: int
+    columns: list[Column]
     encodings: dict[str, Encoding]
     below: dict[int, int]
 
 
 class Declared(Answer):
-    """A source as it was declared, with all defaults."""
+    """A source as it was declared, with all defaults.
 
-    model_config = example(**_DECLARED)
+    `unsure`: what to look at in columns that were not declared, but found in the topic's schemas.
+    """
+
+    model_config = example(**DECLARED)
 
     name: str
     topic: str
@@ -216,25 +255,63 @@ class Declared(Answer):
     fail_on_missing_field: bool
     unavailable_value_placeholder: str
     formerly: list[Former]
+    unsure: list[str] = []
+
+
+class Inferred(Answer):
+    """A declaration that was not made, as a PUT takes it, and what to look at before it is."""
+
+    model_config = example(
+        declaration={
+            "topic": "orders",
+            "format": "json",
+            "envelope": "append",
+            "key": [],
+            "columns": [{"name": "customer", "type": "utf8", "nullable": False}],
+        },
+        unsure=["by 2 records: there may be more than they show, as NULL in customer"],
+    )
+
+    declaration: dict[str, Any]
+    unsure: list[str]
 
 
 class Source(Declared):
     """A source, the reflected offsets of its topic, and the outcomes of its records.
 
-    `offsets` and `lag`, the records that are still to come, are by partition. `caught_up`: it has
-    read what its topic held when it was declared. `records` counts those since the service started,
-    replays not counted; each is exactly one of these. `corrected` of the rejected ones were applied
-    since. `errors` is the number of keys whose rows do not add up (see `/v1/errors`).
+    It is `hydrating` until it has read what its topic held when it was declared, which `caught_up`
+    says too: `hydrated` has the number of those records. `offsets` and `lag`, the records that are
+    still to come, are by partition. `stalled` says why it stands still while others go on.
+    `records` counts those since the service started, replays not counted; each is exactly one of
+    these. `corrected` of the rejected ones were applied since. `errors` is the number of keys whose
+    rows do not add up (see `/v1/errors`).
     """
 
     model_config = example(**_SOURCE)
 
+    status: SourceStatus
+    hydrated: Hydrated | None = None
     offsets: dict[int, int]
     lag: dict[int, int]
     caught_up: bool
+    stalled: str | None = None
     records: dict[str, int]
     corrected: int
     errors: int
+
+
+class RowsWritten(Answer):
+    """Rows that are durable: `offsets` by partition end them, look-ups wait for `at_least`.
+
+    `again`: the rows of this idempotency key had been written before, by another request.
+    """
+
+    model_config = example(rows=2, offsets={"0": 2}, at_least="orders:0:1", again=False)
+
+    rows: int
+    offsets: dict[str, int]
+    at_least: str | None
+    again: bool
 
 
 class Sources(Answer):
@@ -282,7 +359,9 @@ class DeltaTopic(Answer):
 class View(Answer):
     """A view: its definition, its state, and its topics.
 
+    It is `planned` and then `hydrating` until it has what there is: `hydrated` says how far.
     `errors` counts the rows that could not be computed, and `reason` says why a view failed.
+    `stalled` says why a source stands still that it reads, itself or through other views.
     """
 
     model_config = example(**_VIEW)
@@ -294,8 +373,10 @@ class View(Answer):
     lookups: bool
     columns: list[Column]
     reads: list[str]
-    status: Literal["running", "replaying", "failed"]
+    status: ViewStatus
+    hydrated: Hydrated | None = None
     reason: str | None = None
+    stalled: str | None = None
     errors: int
     deltas: DeltaTopic
     sink: Sink | None = None
@@ -336,7 +417,8 @@ class Rows(Answer):
     """Rows as of one time, in the order of the view's key; `next` is the cursor of the next page.
 
     `time` is null before anything was completed. `errors` counts rows that could not be computed.
-    The offsets of the input that the rows reflect are by topic and by source.
+    The offsets of the input that the rows reflect are by topic and by source; `stalled` says why a
+    source stands still there that the view reads.
     """
 
     model_config = example(
@@ -353,12 +435,14 @@ class Rows(Answer):
     next: str | None = None
     offsets: Ends
     sources: Ends
+    stalled: str | None = None
 
 
 class Answered(Answer):
     """The first rows of a query as of one time, in its order; `more` says that there are others.
 
-    The offsets of the input that the rows reflect are by topic and by source.
+    The offsets of the input that the rows reflect are by topic and by source; `stalled` says why a
+    source stands still there that the query reads.
     """
 
     model_config = example(
@@ -376,6 +460,7 @@ class Answered(Answer):
     more: bool
     offsets: Ends
     sources: Ends
+    stalled: str | None = None
 
 
 class MadeArrangement(Answer):
@@ -428,15 +513,22 @@ class Explanation(Answer):
 
 
 class UsedArrangement(Arrangement):
-    """An arrangement, and the views that read it."""
+    """An arrangement, the views that read it, and the estimated time that making it has taken.
+
+    `unmerged`: its rows in batches that are yet to be merged.
+    """
 
     users: list[str]
+    seconds: float | None = None
+    unmerged: int = 0
 
 
 class Arrangements(Answer):
     """Every arrangement, and the state beside it."""
 
-    model_config = example(arrangements=[{**_INFO, "users": ["revenue"]}])
+    model_config = example(
+        arrangements=[{**_INFO, "users": ["revenue"], "seconds": 0.002, "unmerged": 0}]
+    )
 
     arrangements: list[UsedArrangement]
 
@@ -530,3 +622,11 @@ class Replayed(Answer):
     replayed: int
     refused: list[Refused]
     next: str | None = None
+
+
+class Purged(Answer):
+    """The outcome of a purge: how many records were deleted."""
+
+    model_config = example(purged=12)
+
+    purged: int

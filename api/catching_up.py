@@ -20,20 +20,23 @@ def catching_up(
     for spec in sources:
         wanted = Offsets.of_source(spec.name, spec.topic, held.get(spec.name, {}))
         if not offsets.covers(wanted):
-            found[spec.name] = PartFault(
-                f"source {spec.name}", None, _detail(spec, wanted, offsets)
-            )
+            found[spec.name] = _fault(spec, wanted, offsets)
     return found
 
 
-def _detail(spec: TableSpec, wanted: Offsets, offsets: Offsets) -> str:
-    reached = offsets.ends(spec.name)
+def _fault(spec: TableSpec, wanted: Offsets, offsets: Offsets) -> PartFault:
+    ends = wanted.ends(spec.name)
+    reached = {
+        partition: min(offsets.ends(spec.name).get(partition, 0), end)
+        for partition, end in ends.items()
+    }
     places = [
-        f"partition {partition} to offset {reached.get(partition, 0):,} of {end:,}"
-        for partition, end in wanted.ends(spec.name).items()
-        if reached.get(partition, 0) < end
+        f"partition {partition} to offset {reached[partition]:,} of {end:,}"
+        for partition, end in ends.items()
+        if reached[partition] < end
     ]
-    return (
+    detail = (
         f"source {spec.name!r} is still reading the records that topic {spec.topic!r} held when "
         f"the source was declared: {'; '.join(places)}"
     )
+    return PartFault(f"source {spec.name}", None, detail, sum(reached.values()), sum(ends.values()))

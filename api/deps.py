@@ -9,6 +9,7 @@ from api.answers import Answer
 from api.followers import Followers
 from api.large import LargeAnswers
 from api.runtime import Runtime
+from api.security.principal import Principal
 from api.signals import Signal
 
 
@@ -37,12 +38,18 @@ async def _asked(request: Request) -> LargeAnswers:
     return asked
 
 
+async def _principal(request: Request) -> Principal:
+    principal: Principal = request.state.principal
+    return principal
+
+
 RuntimeDep = Annotated[Runtime, Depends(_runtime)]
 FollowersDep = Annotated[Followers, Depends(_followers)]
 LargeDep = Annotated[LargeAnswers, Depends(_large)]
 AskedDep = Annotated[LargeAnswers, Depends(_asked)]
 """Answers to queries, on threads of their own: a long one keeps no look-up waiting."""
 PublishedDep = Annotated[Signal, Depends(_published)]
+PrincipalDep = Annotated[Principal, Depends(_principal)]
 
 
 def answer(value: Answer, status: int = 200) -> Response:

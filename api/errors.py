@@ -41,6 +41,24 @@ class OffsetNotReached(IvmError):
     code = "offset-not-reached"
 
 
+class ChangesGone(IvmError):
+    """A feed is to go on after a time of which retention has removed the changes since."""
+
+    code = "changes-gone"
+
+
+class DataDirectoryNewer(IvmError):
+    """The data directory, or a backup, is of a form that only a newer program knows."""
+
+    code = "data-directory-newer"
+
+
+class BackupRefused(IvmError):
+    """A file is no whole backup, or there is no empty place to restore it to."""
+
+    code = "backup-refused"
+
+
 class ViewFailed(IvmError):
     """The view was stopped: its recursion did not converge, or a count left 64 bits."""
 
@@ -77,6 +95,30 @@ class RowsNotComputed(IvmError):
     code = "rows-not-computed"
 
 
+class BadRows(IvmError):
+    """Posted rows are at fault: they are no rows of the table; none was written."""
+
+    code = "bad-rows"
+
+
+class NotWritten(IvmError):
+    """The source takes no posted rows: its topic is written by others."""
+
+    code = "not-written-here"
+
+
+class UnsupportedMedia(IvmError):
+    """The body's media type is none that this call reads."""
+
+    code = "unsupported-media-type"
+
+
+class QueryStopped(IvmError):
+    """A query, or a view's hydration, took more time or memory than the operator allows one."""
+
+    code = "query-stopped"
+
+
 class NotAcceptable(IvmError):
     """No format of the answer is among those that the request accepts."""
 
@@ -99,3 +141,63 @@ class RegistryNotWritten(IvmError):
     """The registry could not be written, so nothing was changed."""
 
     code = "registry-not-written"
+
+
+class ReplacementRefused(IvmError):
+    """A view cannot be replaced so: it would read itself, or a view over it would break."""
+
+    code = "replacement-refused"
+
+
+class ReplacementNotReady(IvmError):
+    """A replacement is still being hydrated."""
+
+    code = "replacement-not-ready"
+
+
+class ReplacementFailed(IvmError):
+    """A replacement could not be hydrated or kept up to date; the view is as it was."""
+
+    code = "replacement-failed"
+
+
+class PreviewOutdated(IvmError):
+    """A replacement, or what it changes, is not any more what the approval is for."""
+
+    code = "preview-outdated"
+
+
+class Unauthorized(IvmError):
+    """The caller is not known: the request has no key or token that is good."""
+
+    code = "unauthorized"
+
+
+class Forbidden(IvmError):
+    """The caller is known, and lacks the role or the grant that this needs."""
+
+    code = "forbidden"
+
+
+class HostRefused(IvmError):
+    """The request is for a host, or comes from a page of an origin, that is not the service's."""
+
+    code = "host-refused"
+
+
+class TooManyRequests(IvmError):
+    """Requests come faster than this caller may send them."""
+
+    code = "too-many-requests"
+
+
+class KeysCorrupt(IvmError):
+    """The file of API keys cannot be read; until it is mended nobody is let in."""
+
+    code = "keys-corrupt"
+
+
+class NotSecured(IvmError):
+    """The service would be open to other machines, which nobody has said it may be."""
+
+    code = "not-secured"

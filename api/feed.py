@@ -4,6 +4,9 @@ A feed is a position in the topic, so it holds no queue: a reader that is slow r
 that comes back goes on after the time that it saw last. Only what the journal has committed is
 read. Times rise along the topic, so the place of a time is found by bisection; of a time that is
 not committed yet, as that of a snapshot may be, the lines that are still to come are passed over.
+
+Retention takes lines away from the topic's beginning, or lets a snapshot take their place. Whoever
+has seen the time of the first line that is there lacks none of them; the others are told.
 """
 
 from collections.abc import Iterator
@@ -13,7 +16,10 @@ from typing import Any
 
 import orjson
 
+from api.errors import ChangesGone
+from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
+from connectors.sinks.sink import Reached
 
 # Deltas, or rows of a snapshot, in one event at most.
 LINES = 5_000
@@ -41,12 +47,16 @@ class Feed:
     def __init__(self, root: Path, topic: str, event_bytes: int) -> None:
         self._reader = TopicReader(root, topic)
         self._event_bytes = event_bytes
-        self._position = self._after = 0
+        self._position = self._after = self._seen = self._first = 0
         self._open: list[dict[str, Any]] = []
         self._size = 0
 
     def seek(self, time: int, end: int) -> None:
-        """Go on with the first line of a time beyond `time`; `end` is the committed end."""
+        """Go on with the first line of a time beyond `time`; `end` is the committed end.
+
+        Raises ChangesGone.
+        """
+        self.expect_held(time)
         low, high = self._bracket(time, end)
         while low < high:
             middle = (low + high) // 2
@@ -54,8 +64,17 @@ class Feed:
                 low = middle + 1
             else:
                 high = middle
-        self._position, self._after = low, time
+        self._position, self._after, self._seen = low, time, time
         self._begin()
+
+    def expect_held(self, time: int) -> None:
+        """See that no change after `time` was removed (raises ChangesGone)."""
+        self._first = self._reader.first(0) if 0 in self._reader.ends() else 0
+        if self._first > 0 and time < (first := self._time_at(self._first)):
+            raise ChangesGone(
+                f"the changes after time {time} are not kept any more: they begin after time "
+                f"{first}; begin anew with a snapshot"
+            )
 
     def _bracket(self, time: int, end: int) -> tuple[int, int]:
         """The offsets between which the first line beyond a time stands, which is near the end.
@@ -63,21 +82,45 @@ class Feed:
         They are looked for from there backwards: what is not read is not indexed either.
         """
         high, step = end, 1
-        while high > 0 and self._time_at(low := max(high - step, 0)) > time:
+        first = self._first
+        while high > first and self._time_at(low := max(high - step, first)) > time:
             high, step = low, 2 * step
-        return max(high - step, 0), high
+        return max(high - step, first), high
 
     def _time_at(self, offset: int) -> int:
         return _time(orjson.loads(self._reader.read(0, offset, 1)[0]))
 
     def events(self, end: int) -> Iterator[Event]:
-        """The events before the committed end, from the position on."""
+        """The events before the committed end, from the position on.
+
+        Raises ChangesGone once retention has taken what is to come.
+        """
         while self._position < end:
             limit = min(LINES, end - self._position)
-            lines = self._reader.read(0, self._position, limit, self._event_bytes)
+            lines = self._read(limit)
             self._position += len(lines)
             for line in lines:
                 yield from self._event(line)
+
+    def progress(self, complete: Reached | None) -> Iterator[Event]:
+        """An event of a complete time that is beyond all lines, which have been read up to it.
+
+        The topic of a view that does not change has few frontiers; who follows it waits for times.
+        """
+        if complete is not None and complete.time > max(self._seen, self._after):
+            self._seen = complete.time
+            yield Event(complete.time, [], complete.offsets.told())
+
+    def _read(self, limit: int) -> list[bytes]:
+        """At most so many lines from the position on."""
+        try:
+            lines = self._reader.read(0, self._position, limit, self._event_bytes)
+        except TopicTruncated:
+            self.expect_held(self._seen)
+            raise
+        if self._reader.first(0) != self._first:
+            self.expect_held(self._seen)
+        return lines
 
     def _event(self, record: bytes) -> Iterator[Event]:
         """Collect a delta; an event ends at its frontier record, or when it is large."""
@@ -87,7 +130,9 @@ class Feed:
         self._size += len(record)
         if "frontier" in line:
             time = line.pop("frontier")
-            yield Event(time, self._open, line)
+            if time > self._seen or self._open:
+                self._seen = time
+                yield Event(time, self._open, line)
             self._begin()
             return
         time = line.pop("time")

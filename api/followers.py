@@ -8,10 +8,9 @@ slowly it is taken. Events are made by few threads, which leave the interpreter 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar, TypeVarTuple
+from typing import TypeVar, TypeVarTuple, cast
 
 import anyio
-import orjson
 import structlog
 from anyio.to_thread import run_sync
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -19,6 +18,7 @@ from sse_starlette.sse import ContentStream, SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from api.errors import TooManyFollowers
+from api.feed_forms import Form
 from api.problems import of_error
 
 # Threads that make events of all followers: more would keep look-ups from the interpreter.
@@ -87,8 +87,17 @@ class FeedResponse(EventSourceResponse):
     the kernel closes a connection on which that is not read either (see `api.serve.listening`).
     """
 
-    def __init__(self, events: ContentStream, followers: Followers, seconds: float) -> None:
-        super().__init__(events, send_timeout=seconds)
+    def __init__(
+        self, events: ContentStream, form: Form, followers: Followers, seconds: float
+    ) -> None:
+        heartbeat = cast(Callable[[], ServerSentEvent], form.heartbeat)
+        super().__init__(
+            events,
+            media_type=form.media,
+            ping_message_factory=heartbeat,
+            send_timeout=seconds,
+        )
+        self._form = form
         self._followers = followers
         self._seconds = seconds
 
@@ -111,11 +120,6 @@ class FeedResponse(EventSourceResponse):
                 f"the client took nothing for {self._seconds:g} s; read faster, and follow on from "
                 "the last event's id"
             )
-            body = end(detail)
+            body = self._form.end(detail)
             with anyio.move_on_after(4 * self._seconds):
                 await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-def end(detail: str) -> bytes:
-    """The last event of a feed, which says why there are no more."""
-    return ServerSentEvent(orjson.dumps({"detail": detail}).decode(), event="end").encode()

@@ -1,6 +1,6 @@
 """Formats of answers with rows, chosen by the header Accept."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -55,23 +55,33 @@ WRITERS: Mapping[str, Callable[[pa.RecordBatch], bytes]] = {
 
 
 def accepted(header: str) -> str:
-    """The media type that a header Accept prefers (raises NotAcceptable).
+    """The media type of an answer with rows that a header Accept prefers (raises NotAcceptable).
 
     >>> accepted("text/csv, */*;q=0.1"), accepted("*/*")
     ('text/csv', 'application/json')
+    """
+    return preferred(header, (JSON, *WRITERS))
+
+
+def preferred(header: str, offered: Sequence[str]) -> str:
+    """The one of the offered media types that a header Accept prefers, or else the first.
+
+    Raises NotAcceptable where none will do.
+
+    >>> preferred("text/*;q=0.5, image/png", ["text/html", "image/png"])
+    'image/png'
     """
     ranges = [part.partition(";") for part in header.lower().split(",") if part.strip()]
     for media, _, parameters in sorted(ranges, key=lambda part: -_quality(part[2])):
         wanted = media.strip()
         if _quality(parameters) <= 0:
             continue
-        if wanted in ("*/*", "application/*", JSON):
-            return JSON
-        if wanted in WRITERS:
-            return wanted
+        for one in offered:
+            if wanted in ("*/*", one.partition("/")[0] + "/*", one):
+                return one
     if not ranges:
-        return JSON
-    raise NotAcceptable(f"no answer is {header}; there are {', '.join([JSON, *WRITERS])}")
+        return offered[0]
+    raise NotAcceptable(f"no answer is {header}; there are {', '.join(offered)}")
 
 
 def _quality(parameters: str) -> float:

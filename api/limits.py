@@ -4,10 +4,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import BodyTooLarge
 from api.problems import of_error
+from api.security.principal import Principal
 
 
 class BodyLimit:
-    """ASGI middleware: a request's body has at most `limit` bytes."""
+    """ASGI middleware: a request's body has at most `limit` bytes, or its principal's own limit."""
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app = app
@@ -18,6 +19,9 @@ class BodyLimit:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "DELETE"):
             await self._app(scope, receive, send)
             return
+        principal: Principal | None = scope["state"]["principal"]
+        own = principal.body_bytes if principal is not None else None
+        limit = self._limit if own is None else min(own, self._limit)
         body = bytearray()
         more = True
         while more:
@@ -26,8 +30,8 @@ class BodyLimit:
                 return
             body += message.get("body", b"")
             more = message.get("more_body", False)
-            if len(body) > self._limit:
-                error = BodyTooLarge(f"the body exceeds {self._limit} bytes")
+            if len(body) > limit:
+                error = BodyTooLarge(f"the body exceeds {limit} bytes")
                 await of_error(error)(scope, receive, send)
                 return
         pending: list[Message] = [{"type": "http.request", "body": bytes(body)}]

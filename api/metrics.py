@@ -1,6 +1,8 @@
 """The service's state in Prometheus' terms, gathered when it is scraped."""
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -9,6 +11,10 @@ from prometheus_client.registry import Collector
 from api.followers import Followers
 from api.runtime import Runtime
 from connectors.ingest.meter import BOUNDS, Histogram
+from connectors.ingest.status import PipelineStatus
+from ivm.errors import UnknownCollection
+from ivm.results import ArrangementInfo
+from views.errors import UnknownName
 
 
 class RuntimeCollector(Collector):
@@ -22,16 +28,28 @@ class RuntimeCollector(Collector):
         """All metrics of the service."""
         yield from self._counters()
         yield from self._arrangements()
+        yield from self._views()
         yield from self._pipeline()
         yield from self._checkpoints()
-        yield self._sinks()
+        yield from self._sinks()
+        yield self._stalled()
         followers = self._followers
         yield GaugeMetricFamily("ivm_followers", "Change feeds followed.", followers.count)
         yield CounterMetricFamily(
-            "ivm_followers_dropped", "Followers that took nothing.", followers.dropped
+            "ivm_followers_dropped",
+            "Followers dropped, since they took nothing.",
+            followers.dropped,
         )
         meter = self._runtime.meter
-        yield _histogram("ivm_batch_seconds", "Time to apply and publish.", meter.batch_seconds)
+        yield _histogram(
+            "ivm_batch_seconds", "Time to apply and publish a logical time.", meter.batch_seconds
+        )
+        yield _histogram(
+            "ivm_step_seconds", "Time of the engine to complete times.", meter.step_seconds
+        )
+        yield _histogram(
+            "ivm_publish_seconds", "Time of the sinks to publish deltas.", meter.publish_seconds
+        )
         yield _histogram(
             "ivm_latency_seconds",
             "From a record's timestamp until its deltas are durable.",
@@ -68,11 +86,15 @@ class RuntimeCollector(Collector):
         yield self._stages()
         yield from self._changes()
         labels = ["table", "topic", "reason"]
-        quarantined = GaugeMetricFamily("ivm_quarantined", "Records put aside.", labels=labels)
+        quarantined = GaugeMetricFamily(
+            "ivm_quarantined", "Records put aside that are open.", labels=labels
+        )
         for values, count in self._runtime.quarantine.counts().items():
             quarantined.add_metric(values, count)
         yield quarantined
-        errors = GaugeMetricFamily("ivm_view_errors", "Rows not computed.", labels=["view"])
+        errors = GaugeMetricFamily(
+            "ivm_view_errors", "Rows of a view that end in errors.", labels=["view"]
+        )
         for view, messages in dict(self._runtime.applier.errors).items():
             errors.add_metric([view], sum(messages.values()))
         yield errors
@@ -119,46 +141,178 @@ class RuntimeCollector(Collector):
 
     def _arrangements(self) -> Iterator[Metric]:
         labels = ["arrangement"]
+        unmerged = GaugeMetricFamily(
+            "ivm_arrangement_unmerged",
+            "Updates that merges have yet to move into the largest batch.",
+            labels=labels,
+        )
+        tables = GaugeMetricFamily(
+            "ivm_table_bytes", "Memory held by the arrangements of each table.", labels=["table"]
+        )
         records = GaugeMetricFamily(
             "ivm_arrangement_records", "Updates, rows or groups held.", labels=labels
         )
         memory = GaugeMetricFamily(
-            "ivm_arrangement_bytes", "Memory held by each arrangement and state.", labels=labels
+            "ivm_arrangement_bytes",
+            "Memory held by an arrangement, or by state beside it.",
+            labels=labels,
         )
-        totals: dict[str, tuple[int, int]] = {}
+        held: dict[str, list[ArrangementInfo]] = {}
         for info in self._runtime.pool.arrangements():
-            known = totals.get(info.name, (0, 0))
-            totals[info.name] = known[0] + info.records, known[1] + info.bytes
-        for name, (count, size) in totals.items():
-            records.add_metric([name], count)
+            held.setdefault(info.name, []).append(info)
+        of_tables = dict.fromkeys(tuple(self._runtime.registry.sources), 0)
+        for name, infos in held.items():
+            size = sum(info.bytes for info in infos)
+            records.add_metric([name], sum(info.records for info in infos))
             memory.add_metric([name], size)
+            unmerged.add_metric([name], sum(info.unmerged for info in infos))
+            if (collection := name.partition("[")[0]) in of_tables:
+                of_tables[collection] += size
+        for table, size in of_tables.items():
+            tables.add_metric([table], size)
         yield records
         yield memory
+        yield unmerged
+        yield tables
+
+    def _views(self) -> Iterator[Metric]:
+        seconds = CounterMetricFamily(
+            "ivm_view_seconds", "Estimated time of each view's operators.", labels=["view"]
+        )
+        rounds = CounterMetricFamily(
+            "ivm_view_rounds", "Rounds of each view's loops.", labels=["view"]
+        )
+        for view in self._runtime.views.all():
+            with suppress(UnknownCollection):  # it failed, or is not there yet
+                spent = self._runtime.pool.spent(view.name)
+                seconds.add_metric([view.name], spent.seconds)
+                rounds.add_metric([view.name], spent.rounds)
+        yield seconds
+        yield rounds
 
     def _pipeline(self) -> Iterator[Metric]:
         status = self._runtime.pipeline.status()
         yield GaugeMetricFamily("ivm_time", "The last logical time applied.", status.time)
         yield GaugeMetricFamily(
-            "ivm_records_per_second", "Input records of late.", status.records_per_second
+            "ivm_records_per_second",
+            "Input records of the last ten seconds, per second.",
+            status.records_per_second,
         )
         ready = float(self._runtime.readiness.fault() is None)
         yield GaugeMetricFamily("ivm_ready", "1 while the service is ready.", ready)
         labels = ["source", "topic", "partition"]
         lag = GaugeMetricFamily("ivm_lag_records", "Records not yet applied.", labels=labels)
-        for (source, topic, partition), count in status.lag.items():
-            lag.add_metric([source, topic, str(partition)], count)
-        yield lag
+        age = GaugeMetricFamily(
+            "ivm_source_behind_seconds",
+            "How long the oldest record not yet applied has been there.",
+            labels=labels,
+        )
+        offset = GaugeMetricFamily(
+            "ivm_source_offset", "Offset of the next record to apply.", labels=labels
+        )
+        for family, counts in ((lag, status.lag), (age, status.ages), (offset, status.positions)):
+            for (source, topic, partition), count in counts.items():
+                family.add_metric([source, topic, str(partition)], count)
+            yield family
+        yield from self._behind(status)
+        decoding = CounterMetricFamily(
+            "ivm_decode_seconds", "Time of Spark's processes to decode records.", labels=["table"]
+        )
+        for table, seconds in status.decoding.items():
+            decoding.add_metric([table], seconds)
+        yield decoding
+        yield GaugeMetricFamily(
+            "ivm_batches_waiting", "Batches that wait to be applied.", status.waiting
+        )
+        yield CounterMetricFamily(
+            "ivm_stream_starts", "Starts of Spark's streaming query.", status.queries
+        )
 
-    def _sinks(self) -> Metric:
+    def _behind(self, status: PipelineStatus) -> Iterator[Metric]:
+        """The lag of views, which is that of the sources that they read."""
+        lag = GaugeMetricFamily(
+            "ivm_view_lag_records",
+            "Records that a view's sources have yet to apply.",
+            labels=["view"],
+        )
+        age = GaugeMetricFamily(
+            "ivm_view_behind_seconds",
+            "How long the oldest record that a view lacks has been there.",
+            labels=["view"],
+        )
+        lags: Counter[str] = Counter()
+        ages: dict[str, float] = {}
+        for (source, _, _), count in status.lag.items():
+            lags[source] += count
+        for (source, _, _), seconds in status.ages.items():
+            ages[source] = max(seconds, ages.get(source, 0.0))
+        catalog = self._runtime.registry.catalog
+        for view in self._runtime.views.all():
+            with suppress(UnknownName):  # it was dropped meanwhile
+                read = catalog.tables_under(view.name)
+                lag.add_metric([view.name], sum(lags[table] for table in read))
+                age.add_metric([view.name], max((ages.get(t, 0.0) for t in read), default=0.0))
+        yield lag
+        yield age
+
+    def _stalled(self) -> Metric:
+        stalled = GaugeMetricFamily(
+            "ivm_source_stalled", "1 while a source stands still by itself.", labels=["source"]
+        )
+        known = self._runtime.pipeline.stalled
+        for source in tuple(self._runtime.registry.sources):
+            stalled.add_metric([source], float(source in known))
+        return stalled
+
+    def _sinks(self) -> Iterator[Metric]:
         runtime = self._runtime
         running = GaugeMetricFamily(
             "ivm_sink_running", "0 while a view is not published to its sink.", labels=["view"]
         )
         for view in tuple(runtime.registry.targets):
             kafka = runtime.kafka
-            is_running = kafka.failed(view) is None and kafka.stalled(view) is None
+            published = runtime.registry.published_as(view)
+            is_running = kafka.failed(published) is None and kafka.stalled(published) is None
             running.add_metric([view], float(is_running))
-        return running
+        yield running
+        messages = CounterMetricFamily(
+            "ivm_sink_messages", "Messages published to Kafka.", labels=["view"]
+        )
+        size = CounterMetricFamily(
+            "ivm_sink_bytes",
+            "Bytes of keys and values of messages published to Kafka.",
+            labels=["view"],
+        )
+        waiting = GaugeMetricFamily(
+            "ivm_sink_waiting_bytes", "Deltas that wait to be published.", labels=["view"]
+        )
+        for view in tuple(runtime.registry.targets):
+            if (sent := runtime.kafka.sent(runtime.registry.published_as(view))) is not None:
+                messages.add_metric([view], sent.messages)
+                size.add_metric([view], sent.bytes)
+                waiting.add_metric([view], sent.waiting)
+        yield messages
+        yield size
+        yield waiting
+        yield from self._transactions()
+
+    def _transactions(self) -> Iterator[Metric]:
+        outcomes = CounterMetricFamily(
+            "ivm_sink_transactions",
+            "Transactions of a connection.",
+            labels=["connection", "outcome"],
+        )
+        seconds = CounterMetricFamily(
+            "ivm_sink_transaction_seconds",
+            "Time from the beginning of transactions until they were committed.",
+            labels=["connection"],
+        )
+        for connection, counts in self._runtime.kafka.transactions.items():
+            outcomes.add_metric([connection, "committed"], counts.committed)
+            outcomes.add_metric([connection, "given up"], counts.given_up)
+            seconds.add_metric([connection], counts.seconds)
+        yield outcomes
+        yield seconds
 
     def _checkpoints(self) -> Iterator[Metric]:
         counts = self._runtime.checkpoints.counts
@@ -166,11 +320,15 @@ class RuntimeCollector(Collector):
         yield CounterMetricFamily(
             "ivm_checkpoint_failures", "Checkpoints that could not be written.", counts.failures
         )
-        yield GaugeMetricFamily("ivm_checkpoint_time", "Its logical time.", counts.time)
-        yield GaugeMetricFamily("ivm_checkpoint_seconds", "How long it took.", counts.seconds)
-        yield GaugeMetricFamily("ivm_checkpoint_bytes", "Bytes written for it.", counts.bytes)
         yield GaugeMetricFamily(
-            "ivm_checkpoint_timestamp_seconds", "When the last one stood.", counts.stood
+            "ivm_checkpoint_time", "Logical time of the last checkpoint.", counts.time
+        )
+        yield GaugeMetricFamily("ivm_checkpoint_seconds", "Time to write it.", counts.seconds)
+        yield GaugeMetricFamily(
+            "ivm_checkpoint_bytes", "Bytes written for the last one.", counts.bytes
+        )
+        yield GaugeMetricFamily(
+            "ivm_checkpoint_timestamp_seconds", "When it was complete (Unix time).", counts.stood
         )
 
 

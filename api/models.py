@@ -1,6 +1,5 @@
 """Bodies of requests."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -8,9 +7,11 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
 
+from api import exact_json
 from api.column_types import column_type
 from api.errors import BadParameter
 from connectors.declaration import (
+    LONGEST_NAME,
     UNAVAILABLE,
     Encoding,
     Metadata,
@@ -18,8 +19,10 @@ from connectors.declaration import (
     ReplicaIdentity,
     Resolution,
 )
-from connectors.quarantine.store import Rejected, Repair
+from connectors.inference.proposal import Given
+from connectors.quarantine.store import CLOSED, Rejected, Repair, Status
 from connectors.sinks.target import KafkaTarget, OutputEnvelope, OutputFormat
+from connectors.tables.connector import CONNECTORS, posted_envelope
 from connectors.tables.spec import Connector, Envelope, Format, TableSpec, type_name
 from views.catalog import Language
 
@@ -68,7 +71,7 @@ class Body(BaseModel):
 class ColumnBody(Body):
     """One column; its `type` is named as in SQL, as `numeric(12, 2)`, or by Arrow, as `int64`."""
 
-    name: Annotated[str, Field(min_length=1, max_length=255)]
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
     type: str
     nullable: bool = True
 
@@ -91,7 +94,13 @@ class DeadLetterBody(Body):
 class SourceBody(Body):
     """A table whose changes stand in a topic; `topic` is the source's name unless given.
 
-    `start` is "earliest", "latest", `{"offsets": {partition: offset}}` or `{"timestamp": ms}`.
+    With connector `http` they are posted to it, and the service keeps the topic.
+
+    Without `columns` they are found in the topic's schemas: the registry's of its connection, or
+    the one in the first record; so are `format`, `envelope` and `key`, where they are left out.
+    With a `connection` the connector is `kafka`. `start` is "earliest", "latest",
+    `{"offsets": {partition: offset}}` or `{"timestamp": ms}`. With `dry_run` nothing is kept: the
+    answer says what would be.
     """
 
     model_config = example(
@@ -105,7 +114,7 @@ class SourceBody(Body):
     )
 
     topic: str | None = None
-    columns: list[ColumnBody]
+    columns: list[ColumnBody] | None = None
     key: list[str] = []
     connector: Connector = "files"
     connection: str | None = None
@@ -122,17 +131,42 @@ class SourceBody(Body):
     unavailable_value_placeholder: str = UNAVAILABLE
     on_error: OnError | None = None
     dead_letter: DeadLetterBody | None = None
+    dry_run: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _connected(cls, given: Any) -> Any:
+        """Only topics of Kafka are on a connection."""
+        if isinstance(given, dict) and given.get("connection") is not None:
+            return {"connector": "kafka", **given}
+        return given
+
+    def given(self) -> Given:
+        """The members about the topic's contents that are declared, and so are not to be found."""
+        said = self.model_fields_set
+        return Given(
+            self.format if "format" in said else None,
+            self.envelope if "envelope" in said else None,
+            tuple(self.key) if "key" in said else None,
+            self.replica_identity,
+        )
+
+    def completed(self, found: Mapping[str, Any]) -> "SourceBody":
+        """This body with the members of `found` that it leaves out."""
+        return SourceBody.model_validate({**found, **self.model_dump(exclude_unset=True)})
 
     def spec(self, name: str, on_error: OnError) -> TableSpec:
         """The table so declared (raises InvalidTable); its key columns are never NULL."""
-        declared = self.model_dump(exclude={"topic", "columns", "on_error"})
+        declared = self.model_dump(exclude={"topic", "columns", "on_error", "dry_run"})
+        if CONNECTORS[self.connector].is_written and "envelope" not in self.model_fields_set:
+            declared["envelope"] = posted_envelope(self.key)
         columns = [
             {
                 "name": c.name,
                 "type": type_name(column_type(c.type)),
                 "nullable": c.nullable and c.name not in self.key,
             }
-            for c in self.columns
+            for c in self.columns or ()
         ]
         return TableSpec.from_json(
             {
@@ -143,6 +177,22 @@ class SourceBody(Body):
                 "on_error": self.on_error or on_error,
             }
         )
+
+
+class InferBody(Body):
+    """A topic, of files or on a `connection`, and how many of its first records to look at."""
+
+    model_config = example(topic="shop.public.orders", connection="main")
+
+    topic: str
+    connection: str | None = None
+    format: Format | None = None
+    envelope: Envelope | None = None
+    records: Annotated[int, Field(ge=1, le=100_000)] = 1_000
+
+    def given(self) -> Given:
+        """The members about the topic's contents that are declared."""
+        return Given(self.format, self.envelope)
 
 
 class SinkBody(Body):
@@ -174,6 +224,9 @@ class ViewBody(Body):
     Every view has a delta topic of its own among the file topics; `sink` publishes it besides. With
     `lookups` false its rows are not kept, which takes no memory: it can be followed, but neither
     looked up nor read by other views.
+
+    With `replace` a view that is there gets this definition once that is approved; its sink and its
+    lookups stay, and are left out. With `dry_run` nothing is kept: the answer says what would be.
     """
 
     model_config = example(
@@ -185,6 +238,28 @@ class ViewBody(Body):
     key: list[str] | None = None
     sink: SinkBody | None = None
     lookups: bool = True
+    replace: bool = False
+    dry_run: bool = False
+
+
+class RenameBody(Body):
+    """The name that a view is to have."""
+
+    model_config = example(to="revenue")
+
+    to: Name
+
+
+class ApproveBody(Body):
+    """An approval of the replacement that a preview shows, by its `version`.
+
+    With `time`, that of the preview, it is refused if the difference has changed since.
+    """
+
+    model_config = example(version="9f2c01aa", time=42)
+
+    version: str
+    time: Annotated[int, Field(ge=0)] | None = None
 
 
 class ExplainBody(Body):
@@ -213,11 +288,6 @@ class QueryBody(Body):
     limit: int = Field(default=1_000, ge=1, description="Rows, at most max_rows.")
 
 
-def _number(digits: str) -> orjson.Fragment:
-    """A number as it is written."""
-    return orjson.Fragment(digits.encode())
-
-
 class RepairBody(Body):
     """A repair of a quarantined record: parts that are decoded in the stead of its own.
 
@@ -239,7 +309,7 @@ class RepairBody(Body):
         """
         if not self.model_fields_set:
             return None
-        exact = json.loads(body, parse_int=_number, parse_float=_number)
+        exact = exact_json.loads(body)
         return Repair(
             self._given("key", record.key, exact), self._given("value", record.value, exact)
         )
@@ -276,3 +346,11 @@ class ReplayManyBody(ReplayBody):
     reason: str | None = None
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
     cursor: str | None = None
+
+
+class PurgeBody(Body):
+    """The records of the quarantine to delete: of a table, or of all."""
+
+    table: str | None = None
+    statuses: Annotated[frozenset[Status], Field(min_length=1)] = CLOSED
+    older_than_seconds: Annotated[float, Field(ge=0, le=1e9)] = 0.0

@@ -7,7 +7,7 @@ rows came and went between two pages.
 import math
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -24,8 +24,6 @@ from ivm.results import Snapshot
 from ivm.values.intervals import span
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array
 
-# Stands beside a view's own columns, under a name that none of them has.
-COUNT = "\0count"
 _LOWEST = 10**25  # beyond the spans of all intervals
 # Rows of a page, with their copies.
 MOST_COPIES = 1_000_000
@@ -39,46 +37,55 @@ class Page:
     next: str | None
 
 
-def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> pa.Table:
-    """The distinct rows with these column values, and in the last column the count of each.
+def matching(snapshot: Snapshot, values: Mapping[str, Any]) -> Snapshot:
+    """The snapshot with those rows alone that have these column values.
 
     Intervals are equal by their span, as `1 month` and `30 days` are. A row that the input deleted
     more often than it inserted is not there.
     """
-    table = pa.Table.from_batches([snapshot.rows])
-    table = table.append_column(COUNT, pa.array(snapshot.counts))
-    if (snapshot.counts < 0).any():
-        table = table.filter(pa.array(snapshot.counts > 0))
+    kept = snapshot.counts > 0
     for name, value in values.items():
-        column = table[name]
-        wanted = pa.chunked_array([arrow_array([value], column.type)])
+        column = snapshot.rows.column(name)
+        wanted = arrow_array([value], column.type)
         if column.type == INTERVAL:
             column, wanted = _spans(column), _spans(wanted)
-        table = table.filter(_equal(_comparable(column), _comparable(wanted)[0]))
-    return table
+        equal = _equal(_comparable(column), _comparable(wanted)[0])
+        kept &= pc.fill_null(equal, False).to_numpy(zero_copy_only=False)
+    return snapshot if kept.all() else _kept(snapshot, kept)
 
 
-def page(table: pa.Table, key: Sequence[str], limit: int, cursor: str | None) -> Page:
+def page(snapshot: Snapshot, key: Sequence[str], limit: int, cursor: str | None) -> Page:
     """At most `limit` of the distinct rows that `matching` gave.
 
     Raises BadParameter, and TooManyCopies where these are too many to be written out.
     """
-    names = table.schema.names[:-1]
+    names = snapshot.rows.schema.names
     order = [*key, *(name for name in names if name not in key)]
-    if table.num_rows > 1:
-        compared = pa.table({name: _comparable(table[name]) for name in order})
-        table = table.take(pc.sort_indices(compared, sort_keys=[(n, "ascending") for n in order]))
+    if snapshot.rows.num_rows > 1:
+        snapshot = _sorted(snapshot, order)
     if cursor is not None:
-        table = table.filter(_beyond(table, order, _read(cursor, table.schema, order)))
-    more = table.num_rows > limit
-    table = table.slice(0, limit)
-    rows = json_rows(_one_batch(table.select(names)))
+        values = _read(cursor, snapshot.rows.schema, order)
+        beyond = _beyond(snapshot.rows, order, values).to_numpy(zero_copy_only=False)
+        snapshot = _kept(snapshot, beyond)
+    more = snapshot.rows.num_rows > limit
+    rows, counts = json_rows(snapshot.rows.slice(0, limit)), snapshot.counts[:limit]
     following = _cursor(rows[-1], order) if more else None
-    counts = table[table.num_columns - 1].to_numpy()
     if (counts != 1).any():
         _refuse_many(counts)
         rows = [rows[i] for i in np.repeat(np.arange(len(rows)), counts)]
     return Page(rows, following)
+
+
+def _kept(snapshot: Snapshot, mask: NDArray[np.bool_]) -> Snapshot:
+    rows = snapshot.rows.filter(pa.array(mask))
+    return replace(snapshot, rows=rows, counts=snapshot.counts[mask])
+
+
+def _sorted(snapshot: Snapshot, order: Sequence[str]) -> Snapshot:
+    compared = pa.table({name: _comparable(snapshot.rows.column(name)) for name in order})
+    places = pc.sort_indices(compared, sort_keys=[(name, "ascending") for name in order])
+    rows = snapshot.rows.take(places)
+    return replace(snapshot, rows=rows, counts=snapshot.counts[places.to_numpy()])
 
 
 def _refuse_many(counts: NDArray[np.int64]) -> None:
@@ -89,11 +96,6 @@ def _refuse_many(counts: NDArray[np.int64]) -> None:
             "written out; ask for fewer rows by limit, or let a view count them: SELECT …, "
             "count(*) … GROUP BY …"
         )
-
-
-def _one_batch(table: pa.Table) -> pa.RecordBatch:
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def _cursor(row: Mapping[str, Any], order: Sequence[str]) -> str:
@@ -119,10 +121,10 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _spans(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _spans(column: "pa.Array[Any]") -> "pa.Array[Any]":
     """The spans of intervals, in microseconds."""
     spans = [None if v is None else Decimal(span(_interval(v))) for v in column.to_pylist()]
-    return pa.chunked_array([pa.array(spans, pa.decimal128(38, 0))])
+    return pa.array(spans, pa.decimal128(38, 0))
 
 
 def _interval(value: Any) -> Interval:
@@ -130,19 +132,19 @@ def _interval(value: Any) -> Interval:
     return Interval(months, days, nanos // 1000)
 
 
-def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _comparable(column: "pa.Array[Any]") -> "pa.Array[Any]":
     """`column`; values which Arrow does not compare as texts that are equal as they are.
 
     Intervals come in the order of their spans, then by their months and days.
     """
     if column.type == INTERVAL:
         keys = [None if v is None else _in_order(_interval(v)) for v in column.to_pylist()]
-        return pa.chunked_array([pa.array(keys, pa.string())])
+        return pa.array(keys, pa.string())
     if not (pa.types.is_list(column.type) or column.type in (UUID, JSON)):
         return column
-    values = json_values(column.combine_chunks())
+    values = json_values(column)
     texts = [None if value is None else orjson.dumps(value).decode() for value in values]
-    return pa.chunked_array([pa.array(texts, pa.string())])
+    return pa.array(texts, pa.string())
 
 
 def _in_order(value: Interval) -> str:
@@ -152,25 +154,25 @@ def _in_order(value: Interval) -> str:
 
 
 def _literal(value: object, dtype: pa.DataType) -> Any:
-    return _comparable(pa.chunked_array([arrow_array([value], dtype)]))[0]
+    return _comparable(arrow_array([value], dtype))[0]
 
 
-def _beyond(table: pa.Table, order: Sequence[str], values: Sequence[Any]) -> pa.ChunkedArray:
+def _beyond(rows: pa.RecordBatch, order: Sequence[str], values: Sequence[Any]) -> "pa.Array[Any]":
     """A mask of the rows that come after the row `values`, columns in `order`, NULLs last."""
     equal: Any = pa.scalar(True)
     beyond: Any = pa.scalar(False)
     for name, value in zip(order, values, strict=True):
-        column: Any = _comparable(table[name])
+        column: Any = _comparable(rows.column(name))
         null: Any = pc.is_null(column)
         if value is not None:
-            literal = _literal(value, table.schema.field(name).type)
+            literal = _literal(value, rows.schema.field(name).type)
             greater = pc.or_(null, pc.fill_null(_greater(column, literal), False))
             beyond = pc.or_(beyond, pc.and_(equal, greater))
             same: Any = pc.fill_null(_equal(column, literal), False)
         else:
             same = null
         equal = pc.and_(equal, same)
-    found: pa.ChunkedArray = beyond
+    found: pa.Array[Any] = beyond
     return found
 
 

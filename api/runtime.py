@@ -8,28 +8,37 @@ bad record pass.
 """
 
 import threading
+import time as clock
 from collections.abc import Callable
 
 import structlog
 
 from api.errors import NotReady
 from api.services.admission import Admission
+from api.services.backups import Backups
 from api.services.checkpoints import TableCheckpoints
+from api.services.cleaning import Cleaning
 from api.services.compiler import Compiler
+from api.services.inference import Inference
 from api.services.parts import Parts
+from api.services.planned import Planner
 from api.services.queries import Queries
 from api.services.readiness import Readiness
 from api.services.repairs import Repairs
+from api.services.replacements import Replacements
 from api.services.restoring import Restoration
 from api.services.sources import Sources
 from api.services.views import Views
 from api.settings import Settings
 from api.watch import Watch
+from connectors.health import PartFault
 from connectors.ingest.pipeline import Pipeline
 from connectors.offsets import Offsets
 
 # `start` notices an interrupt within this time.
 INTERRUPT_SECONDS = 0.5
+# Seconds between two lines of the log that tell how far a replay is.
+TELL_SECONDS = 5.0
 
 log = structlog.get_logger()
 
@@ -40,22 +49,26 @@ class Runtime(Parts):
     def __init__(
         self, settings: Settings, make_pipeline: Callable[..., Pipeline] = Pipeline
     ) -> None:
-        """Open or create the data directory (raises JournalCorrupt, RegistryCorrupt)."""
+        """Open or create the data directory (raises as `Parts`)."""
         super().__init__(settings, make_pipeline)
         self._restoration = Restoration()
         self.readiness = Readiness(self, self._restoration)
         admission = Admission(self, self.readiness)
         self.compiler = Compiler(self)
         self.checkpoints = TableCheckpoints(self, admission)
+        self.backups = Backups(self, admission, self.checkpoints)
         self.sources = Sources(self, admission, self.readiness, self.compiler)
+        self.inference = Inference(self)
         self.views = Views(self, self.readiness, admission, self.compiler, self._restoration)
+        planner = Planner(self, self.compiler, self.views)
+        self.replacements = Replacements(self, admission, planner, self.views)
         self.queries = Queries(self, self.readiness, self.compiler, self.views)
         self.repairs = Repairs(self, self.readiness, admission)
+        self.cleaning = Cleaning(self, self.repairs)
         self._interrupted = threading.Event()
         self._stopped = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="clock", daemon=True)
-        # That the service as a whole is starting is no fault, and why it did not start is logged.
-        self._watch = Watch(lambda: [f for f in self.readiness.faults() if f.part != "service"])
+        self._watch = Watch(self._faults)
 
     def start(self) -> None:
         """Start the pipeline and return once the journal has been replayed.
@@ -76,13 +89,17 @@ class Runtime(Parts):
             log.info("ready", time=self.pool.frontier - 1)
             self._ticker.start()
             self.checkpoints.start()
+            self.cleaning.start()
             self.readiness.begin()
+            self.replacements.resume()
         self.letters.start()
 
     def restore(self) -> None:
         """Bring tables and views back (raises as `TableCheckpoints` and `Views` do)."""
         self.checkpoints.restore()
+        self.replacements.settle()
         self.views.restore()
+        self.replacements.restore()
 
     def interrupt(self) -> None:
         """Let `start` return soon, even amid a replay."""
@@ -90,14 +107,21 @@ class Runtime(Parts):
         self._restoration.interrupt()
         self.kafka.interrupt()
 
-    def stop(self) -> None:
-        """Finish the batch under way, and release everything."""
+    def stop(self, *, checkpoints: bool = False) -> None:
+        """Finish the batch under way, and release everything.
+
+        If it `checkpoints`, and runs, all that was applied so far is in a checkpoint then.
+        """
+        if checkpoints and self._ticker.is_alive():
+            self.checkpoints.take()
         self._stopped.set()
         self.kafka.interrupt()
         self._watch.stop()
         if self._ticker.is_alive():
             self._ticker.join()
         self.checkpoints.stop()
+        self.cleaning.stop()
+        self.replacements.stop()
         self.close()
 
     def reflects(self, wanted: Offsets) -> bool:
@@ -108,9 +132,18 @@ class Runtime(Parts):
         offsets = self.applier.offsets()
         return offsets.covers(wanted) or offsets.beyond(self.pipeline.gaps).covers(wanted)
 
+    def _faults(self) -> list[PartFault]:
+        """The faults to log: not that the service starts, or why it did not, which is logged."""
+        faults = [*self.readiness.faults(), *self.readiness.stalled().values()]
+        return [fault for fault in faults if fault.part != "service"]
+
     def _await_replay(self) -> None:
         """Wait for the journal's end, also where the replay stalls: that may be mended."""
+        told = clock.monotonic()
         while not self.pipeline.wait_replayed(INTERRUPT_SECONDS):
+            if clock.monotonic() - told >= TELL_SECONDS:
+                told = clock.monotonic()
+                log.info("replaying", time=self.pipeline.status().time, of=self.journal.last_time)
             if self._interrupted.is_set():
                 raise NotReady("stopped amid the replay of the journal")
 

@@ -4,13 +4,15 @@ import gc
 import socket
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from api import logs
+from api import logs, traces
 from api.app import create_app
+from api.protocol import BoundedProtocol
 from api.runtime import Runtime
 from api.settings import Settings
 
@@ -26,29 +28,41 @@ log = structlog.get_logger()
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; log lines are JSON unless stderr is a terminal.
 
-    Raises OSError, before anything is started, where it cannot listen.
+    Then requests get 5 s to end, what was applied becomes a checkpoint, and the batch under way is
+    finished. Raises, before anything is started, OSError where it cannot listen, and TracesMissing.
     """
+    if settings.traces:
+        traces.send(settings.service)
     listener = listening(settings.host, settings.port, settings.send_seconds)
-    logs.configure()
+    logs.configure(settings.log_format, settings.log_level)
     sys.setswitchinterval(SWITCH_INTERVAL)
-    application = create_app(Runtime(settings))
+    application = create_app(Runtime(settings), checkpoints_at_end=True)
     gc.freeze()  # looking through what modules hold takes a full collection 30 ms
     host, port = listener.getsockname()[:2]
-    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    log.info("listening", url=url, next=f"PUT {url}/v1/sources/NAME; all calls: {url}/docs")
+    url = settings.model_copy(update={"host": host, "port": port}).url
+    access = "open: whoever reaches it may do all" if application.state.is_open else "keys"
+    looked_at = f"; to look at it: {url}/" if settings.console else ""
+    first = f"PUT {url}/v1/sources/NAME; all calls: {url}/docs{looked_at}"
+    log.info("listening", url=url, access=access, next=first)
     with suppress(KeyboardInterrupt):  # which uvicorn raises again once it has stopped for it
-        server(application).run([listener])
+        server(application, settings.tls_certificate, settings.tls_key).run([listener])
     gc.unfreeze()  # extension modules complain at the exit of what is not collected then
 
 
-def server(application: FastAPI) -> uvicorn.Server:
-    """A server of the application, to be run on a socket that listens."""
+def server(
+    application: FastAPI, certificate: Path | None = None, key: Path | None = None
+) -> uvicorn.Server:
+    """A server of the application, to be run on a socket that listens; with TLS by these files."""
     config = uvicorn.Config(
         application,
+        loop="asyncio",
+        http=BoundedProtocol,
         log_config=None,  # its events are the log's, as all others
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=5,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
     )
     return uvicorn.Server(config)
 

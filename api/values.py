@@ -9,6 +9,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -46,6 +47,7 @@ def parse(text: str, field: pa.Field) -> Any:
     return value
 
 
+@lru_cache
 def _reader(dtype: pa.DataType) -> Callable[[str], Any]:
     readers: list[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]]] = [
         (kinds.is_string, str),

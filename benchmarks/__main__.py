@@ -1,6 +1,7 @@
 """`python -m benchmarks NAME…`: run workloads, beside a peer if one is named, and report."""
 
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -10,15 +11,37 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import bounds, report
+from benchmarks import bounds, growth, report, rounds
 from benchmarks.comparison import Result, Setting, measure, results
 from benchmarks.errors import BenchmarkError
+from benchmarks.mentions import SIZES
+from benchmarks.pipeline.profile import run_profile
 from benchmarks.pipeline.run import run_pipeline
+from benchmarks.service.page import draw as draw_service
+from benchmarks.service.page import page as service_page
+from benchmarks.service.run import run_service
 from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
 from benchmarks.verify import Trial
 from benchmarks.workload import Workload
 
-NAMES = ("arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch")
+NAMES = (
+    "arrange",
+    "install",
+    "count",
+    "bfs",
+    "wcc",
+    "scc",
+    "reach",
+    "interactive",
+    "interactive_unshared",
+    "batch_graph",
+    "datalog",
+    "graspan",
+    "mentions",
+    "pagerank",
+    "pagerank_rounded",
+    "tpch",
+)
 VERIFIED = ("tpch", "nexmark")
 BATCHES = 50
 PAIRS = {"tiny": 3, "small": 3, "full": 1}
@@ -30,24 +53,36 @@ console = Console(stderr=True)
 
 def main(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME…", help=", ".join(NAMES))
+        list[str] | None, typer.Argument(metavar="NAME…", help=", ".join(("all", *NAMES)))
     ] = None,
     scale: Annotated[str, typer.Option(help="tiny, small or full")] = "small",
     workers: Annotated[int, typer.Option(min=1)] = 1,
     peer: Annotated[str | None, typer.Option(help=", ".join(PEERS))] = None,
     json: Annotated[Path | None, typer.Option(help="write the results here as JSON")] = None,
     page: Annotated[Path | None, typer.Option(help="write them here as Markdown")] = None,
+    up_to: Annotated[float, typer.Option(help="with growth: GiB of memory")] = 4,
     verify: Annotated[bool, typer.Option(help="compare tpch or nexmark with DuckDB")] = False,
+    profile: Annotated[bool, typer.Option(help="of pipeline: processor time by part")] = False,
 ) -> None:
-    """Run the workloads NAME (none: all), and compare them with a peer's."""
+    """Run the workloads NAME (none or `all`: all), and compare them with a peer's."""
     try:
         if verify:
             _verify(names or [])
             return
-        if names == ["pipeline"]:
-            _pipeline(scale, json)
+        if names and names[0] == "growth":
+            _growth(names[1:], peer, up_to, page)
             return
-        _run(names or list(NAMES), scale, workers, peer, json, page)
+        if names == ["rounds"]:
+            _rounds(scale, page)
+            return
+        if names == ["pipeline"]:
+            _pipeline(run_profile if profile else run_pipeline, scale, json)
+            return
+        if names == ["service"]:
+            _service(scale, json, page)
+            return
+        names = list(NAMES) if not names or names == ["all"] else names
+        _run(names, scale, workers, peer, json, page)
     except BenchmarkError as error:
         console.print(f"[red]{error}[/red]", highlight=False)
         sys.exit(1)
@@ -90,16 +125,72 @@ def _run(
     if json:
         json.write_text(report.as_json(found))
     if page:
-        chart = page.with_suffix(".svg")
-        drawn = report.draw(runs, chart)
-        page.write_text(report.page(found, machine, pairs, chart.name if drawn else None))
+        page.write_text(report.page(found, machine, pairs, _charts(runs, found, page)))
 
 
-def _pipeline(scale: str, json: Path | None) -> None:
-    found = run_pipeline(scale, console)
+def _charts(runs: report.Runs, found: Sequence[Result], page: Path) -> dict[str, str]:
+    """Draw what there is to draw beside a page: captions, and the names of the files."""
+    latencies, ratios = page.with_suffix(".svg"), page.with_name(f"{page.stem}-ratios.svg")
+    charts = {}
+    if report.draw_ratios(found, ratios):
+        charts["The ratios of each workload, and their geometric mean"] = ratios.name
+    if report.draw(runs, latencies):
+        charts["How many updates take longer than a time"] = latencies.name
+    return charts
+
+
+def _growth(names: list[str], peer: str | None, up_to: float, page: Path | None) -> None:
+    unknown = [name for name in names if name not in growth.GROWING]
+    if unknown:
+        there = ", ".join(growth.GROWING)
+        raise BenchmarkError(f"{', '.join(unknown)}: only {there} can be grown")
+    names = names or list(growth.GROWING)
+    page = page or INPUTS / "growth.md"
+    with _progress() as progress:
+        task = progress.add_task("", total=len(names) * (growth.SIZES + 1))
+        sides = [OURS, *([_peer(peer, names)] if peer else [])]
+        commands = {side: side.prepare() for side in sides}
+
+        def step(what: str) -> None:
+            progress.update(task, description=what, advance=1)
+
+        found = [growth.grow(name, commands, up_to, INPUTS, step) for name in names]
+    machine = bounds.machine(commands.get(PEERS["differential"]), [])
+    chart = page.with_suffix(".svg")
+    growth.draw(found, chart)
+    page.write_text(growth.page(found, machine, up_to, chart.name))
+    Console().print(f"{page} has what the workloads cost as they grow", highlight=False)
+
+
+def _rounds(scale: str, page: Path | None) -> None:
+    if scale not in SIZES:
+        raise BenchmarkError(f"rounds has no scale {scale!r}, but {', '.join(SIZES)}")
+    found = rounds.figure(scale)
+    page = page or INPUTS / "rounds.md"
+    chart = page.with_suffix(".svg")
+    rounds.draw(found, chart)
+    page.write_text(rounds.page(found, scale, chart.name))
+    Console().print(f"{page} has the differences in each round", highlight=False)
+
+
+def _pipeline(run: Callable[[str, Console], list[Result]], scale: str, json: Path | None) -> None:
+    found = run(scale, console)
     Console().print(report.table(found))
     if json:
         json.write_text(report.as_json(found))
+
+
+def _service(scale: str, json: Path | None, page: Path | None) -> None:
+    found = run_service(scale, console)
+    if json:
+        json.write_text(report.as_json(found.results))
+    page = page or INPUTS / "service.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    chart = page.with_suffix(".svg")
+    draw_service(found.taken, chart)
+    machine = bounds.machine(None, [])
+    page.write_text(service_page(found.results, machine, found.load, chart.name))
+    Console().print(f"{page} has what the service takes", highlight=False)
 
 
 def _verify(names: list[str]) -> None:

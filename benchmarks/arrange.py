@@ -125,13 +125,7 @@ PHASES = (
     Phase("rounds counted", 100, 1, 5_000),
     Phase("open loop", 1, 1, 400_000, rate=200_000),
 )
-WORKLOAD = Workload(
-    "arrange",
-    {
-        "small": Scale(
-            lambda path: write(path, sliding(10_000_000, 2**32, 10_000_000, changed(PHASES))),
-            PHASES,
-        ),
-    },
-    run,
+SCALE = Scale(
+    lambda path: write(path, sliding(10_000_000, 2**32, 10_000_000, changed(PHASES))), PHASES
 )
+WORKLOAD = Workload("arrange", {"small": SCALE, "full": SCALE}, run)

@@ -106,7 +106,8 @@ def compare_answers(workload: str, runs: dict[str, list[Run]]) -> None:
             raise BenchmarkError(f"{workload}: {name} has no case")
         for theirs in other.cases:
             ours = expected.get(theirs.name)
-            if ours != theirs.answer:
+            known = 2 if theirs.differences is None else 3
+            if ours is None or ours[:known] != theirs.answer[:known]:
                 raise BenchmarkError(
                     f"{workload}, case {theirs.name!r}: the answers differ (rows, sum, "
                     f"differences): {first_name} has {ours}, {name} has {theirs.answer}"
@@ -164,7 +165,7 @@ def _result(
         peer_name,
         None if peer is None else convert(peer),
         None if peer is None else peer / ours,
-        case.differences if case else 0,
+        (case.differences or 0) if case else 0,
     )
 
 

@@ -31,26 +31,30 @@ def batch(pairs: Pairs, schema: pa.Schema) -> pa.RecordBatch:
 
 
 class Outputs:
-    """What the dataflow `name`, of rows of two numbers, has put out."""
+    """The output of dataflows of rows of numbers; of several, each row behind its place."""
 
-    def __init__(self, pool: Pool, name: str) -> None:
+    def __init__(self, pool: Pool, *names: str) -> None:
         self._pool = pool
-        self._name = name
+        self._names = names
         self._answer = Answer()
         self._differences = 0
-        self._kept: list[Deltas] = []
+        self._kept: list[tuple[int, Deltas]] = []
         self._changes = 0  # that are kept
 
     def drain(self) -> None:
         """Take the changes since the last call."""
-        self._kept.append(self._pool.drain(self._name))
-        self._changes += len(self._kept[-1].diffs)
+        for place, name in enumerate(self._names):
+            deltas = self._pool.drain(name)
+            self._kept.append((place, deltas))
+            self._changes += len(deltas.diffs)
         if self._changes >= KEPT_CHANGES:
             self._digest()
 
     def _digest(self) -> None:
-        for deltas in self._kept:
-            words = [c.to_numpy().view(np.uint64) for c in deltas.rows.columns]
+        for place, deltas in self._kept:
+            words = [c.cast(NUMBER).to_numpy().view(np.uint64) for c in deltas.rows.columns]
+            if len(self._names) > 1:
+                words.insert(0, np.full(len(deltas.diffs), place, np.uint64))
             self._answer.absorb(words, deltas.diffs)
         self._differences += self._changes
         self._kept, self._changes = [], 0

@@ -51,6 +51,12 @@ def rows_and_keys(rows: int, keys: int) -> list[Pairs]:
     return [_random(rows, 2**32, rows), _random(rows, 1, keys)]
 
 
+def interactive(nodes: int, edges: int, questions: int) -> list[Pairs]:
+    """Nodes with states, the sections of `sliding` for edges, and pairs of nodes to ask of."""
+    states = np.stack([np.arange(nodes), _random(nodes, 2**32, nodes)[:, 1]], axis=1)
+    return [states, *sliding(nodes, nodes, edges, questions), _random(nodes, nodes, questions)]
+
+
 def interleaved(removed: Pairs, inserted: Pairs) -> tuple[Pairs, NDArray[np.int64]]:
     """Rows removed and inserted in turn, and their diffs."""
     rows = np.stack([removed, inserted], axis=1).reshape(-1, 2)

@@ -69,8 +69,5 @@ PHASES = (
     Phase("100000 keys", 10, 1, 100_000),
     Phase("1000000 keys", 3, 1, 1_000_000),
 )
-WORKLOAD = Workload(
-    "install",
-    {"small": Scale(lambda path: write(path, rows_and_keys(10_000_000, changed(PHASES))), PHASES)},
-    run,
-)
+SCALE = Scale(lambda path: write(path, rows_and_keys(10_000_000, changed(PHASES))), PHASES)
+WORKLOAD = Workload("install", {"small": SCALE, "full": SCALE}, run)

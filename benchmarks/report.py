@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from rich.table import Table
 
 from benchmarks.bounds import Machine
@@ -24,6 +25,9 @@ CHARTED = (
     ("scc", "one edge"),
     ("reach", "one edge after 1k"),
     ("reach", "one edge after 1M"),
+    ("datalog", "random, tc(x,?), one argument"),
+    ("graspan", "dataflow, one null"),
+    ("mentions", "components, one second"),
 )
 
 POINTS = 200  # of a curve, evenly over the logarithm of the share
@@ -47,7 +51,7 @@ def table(results: Sequence[Result]) -> Table:
     return shown
 
 
-def page(results: Sequence[Result], machine: Machine, pairs: int, chart: str | None) -> str:
+def page(results: Sequence[Result], machine: Machine, pairs: int, charts: Mapping[str, str]) -> str:
     """The results as Markdown."""
     header = _header(results[0].peer_name)
     rows = [header, ["---", "---", *["---:"] * (len(header) - 2)], *map(_cells, results)]
@@ -59,12 +63,12 @@ def page(results: Sequence[Result], machine: Machine, pairs: int, chart: str | N
         f"Scale {results[0].scale}, workers: {results[0].workers}. Both sides read the same files"
         f" and ran {pairs} times each, in turn; a figure is the median over its runs. The answers"
         " were compared first and are equal. A ratio above 1 means that ours is better.",
-        "`benchmarks/README.md` says what each case is.",
+        "`benchmarks/README.md` says what each case is, and which figures the papers have.",
         "",
         *(f"| {' | '.join(row)} |" for row in rows),
     ]
-    if chart:
-        lines += ["", f"![How many updates take longer than a time]({chart})"]
+    for caption, chart in charts.items():
+        lines += ["", f"![{caption}]({chart})"]
     return "\n".join(lines) + "\n"
 
 
@@ -88,12 +92,44 @@ def draw(runs: Runs, path: Path) -> bool:
         axis.set_ylabel("share that takes longer")
         axis.grid(alpha=0.3)
         axis.legend()
+    save(figure, path)
+    return True
+
+
+def draw_ratios(results: Sequence[Result], path: Path) -> bool:
+    """Draw each workload's ratios, and their geometric mean; False without a peer."""
+    ratios: dict[str, list[float]] = {}
+    for result in results:
+        if result.ratio is not None:
+            ratios.setdefault(result.workload, []).append(result.ratio)
+    if not ratios:
+        return False
+    figure, axis = plt.subplots(figsize=(7, 0.4 * len(ratios) + 1))
+    for place, found in enumerate(ratios.values()):
+        axis.barh(place, gmean(found) - 1, left=1, color="tab:blue", alpha=0.4)
+        axis.plot(found, [place] * len(found), ".", color="tab:blue")
+    names = [f"{name}  {gmean(found):.1f}" for name, found in ratios.items()]
+    axis.set_yticks(range(len(ratios)), names)
+    axis.invert_yaxis()
+    axis.axvline(1, color="black", linewidth=1)
+    axis.set(xscale="log", xlabel=f"times as fast as {results[0].peer_name}")
+    axis.grid(axis="x", alpha=0.3)
+    save(figure, path)
+    return True
+
+
+def gmean(values: Sequence[float]) -> float:
+    """The geometric mean."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure and forget it; equal figures give equal files."""
     figure.tight_layout()
-    # Text as text; and no date or random identifier, so that equal figures give equal files.
+    # Text as text; and no date or random identifier.
     with plt.rc_context({"svg.hashsalt": "ivm", "svg.fonttype": "none"}):
         figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
-    return True
 
 
 def _latencies(sides: Mapping[str, Sequence[Run]], case: str) -> dict[str, list[int]]:
@@ -109,14 +145,14 @@ def _header(peer: str | None) -> list[str]:
 
 
 def _cells(result: Result) -> list[str]:
-    cells = [result.workload, result.case, result.unit, _number(result.ours)]
+    cells = [result.workload, result.case, result.unit, number(result.ours)]
     if result.peer is not None and result.ratio is not None:
-        cells += [_number(result.peer), f"{result.ratio:.2f}"]
+        cells += [number(result.peer), f"{result.ratio:.2f}"]
     elif result.peer_name is not None:
         cells += ["", ""]
     return [*cells, f"{result.differences:,}"]
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Three digits, or all of a whole number."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

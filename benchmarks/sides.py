@@ -9,13 +9,16 @@ Ours may be given more than two such parts; a case that it runs in several has a
 import filecmp
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.workload import Phase
@@ -27,33 +30,41 @@ MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "MIMALLOC_PURGE_DELAY": "1
 ours does."""
 
 
+LOOK = 0.05  # seconds between looks at a process's memory
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """What one run measured: `nanoseconds` of each round, and the output after the last.
 
-    `rows` and `sum` digest the whole output; `differences` counts its changes in this case. With
-    `tuples` the rounds together are one load of so many rows, and what counts is its rate.
+    `rows` and `sum` digest the whole output; `differences` counts its changes in this case, which a
+    side that computes it anew does not know. With `tuples` the rounds together are one load of so
+    many rows, and what counts is its rate.
     """
 
     name: str
     nanoseconds: list[int]
     rows: int
     sum: int
-    differences: int
+    differences: int | None
     tuples: int = 0
 
     @property
-    def answer(self) -> tuple[int, int, int]:
-        """What both sides must have in common."""
+    def answer(self) -> tuple[int, int, int | None]:
+        """What both sides must have in common, as far as both know it."""
         return self.rows, self.sum, self.differences
 
 
 @dataclass(slots=True)
 class Run:
-    """The cases of one run, and the bytes of each row at rest, where it tells them."""
+    """The cases of one run, and the bytes of each row at rest, where it tells them.
+
+    `peak_bytes` is the most that its process held, with all runs of the process.
+    """
 
     cases: list[Case] = field(default_factory=list)
     row_bytes: float | None = None
+    peak_bytes: int = 0
 
     def add(self, case: Case) -> None:
         """Add a case, or its rounds if it was run before (raises BenchmarkError if it differs)."""
@@ -102,11 +113,38 @@ def run(
     phases = [*map(str, first), *(word for part in others for word in ("--", *map(str, part)))]
     arguments = [*command, str(file), each, *phases]
     environment = MEMORY | os.environ
-    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        last = "\n".join(done.stderr.strip().splitlines()[-5:])
-        raise BenchmarkError(f"{' '.join(command)} ended with status {done.returncode}:\n{last}")
-    return parse(done.stdout, len(workers))
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as errors:
+        process = subprocess.Popen(arguments, env=environment, stdout=out, stderr=errors)
+        try:
+            peak = _await(process)
+        except BaseException:  # an interrupt: it would go on by itself
+            process.kill()
+            raise
+        out.seek(0)
+        errors.seek(0)
+        if process.returncode != 0:
+            last = "\n".join(errors.read().strip().splitlines()[-5:])
+            status = process.returncode
+            raise BenchmarkError(f"{' '.join(command)} ended with status {status}:\n{last}")
+        runs = parse(out.read(), len(workers))
+    for run_ in runs:
+        run_.peak_bytes = peak
+    return runs
+
+
+def _await(process: subprocess.Popen[bytes]) -> int:
+    """Wait until a process has ended, and return the most bytes of memory that it was seen with.
+
+    Its own account after its end (`wait4`) would count those of the process that started it.
+    """
+    status = Path(f"/proc/{process.pid}/status")
+    peak = 0
+    while process.poll() is None:
+        found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text())
+        peak = max(peak, 1024 * int(found[1]) if found else 0)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK)
+    return peak
 
 
 def parse(output: str, courses: int = 1) -> list[Run]:
@@ -163,7 +201,18 @@ def _package(name: str) -> list[str]:
     return [str(python), "-m", f"benchmarks.peers.{name}.program"]
 
 
-ALL = frozenset({"arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch"})
+def _recomputed() -> list[str]:
+    return [sys.executable, "-m", "benchmarks.peers.duckdb.program"]
+
+
+PROGRAMS = frozenset({"batch_graph", "datalog", "graspan", "mentions"})
+ALL = frozenset(
+    {
+        *("arrange", "install", "count", "bfs", "wcc", "scc", "reach", "tpch"),
+        *("interactive", "interactive_unshared", "pagerank", "pagerank_rounded"),
+        *PROGRAMS,
+    }
+)
 OURS = Side("ivm", ALL, _ours, rehearses=True, takes_turns=True)
 PEERS = {
     "ivm": Side("one worker", ALL, _ours, workers=1, rehearses=True, takes_turns=True),
@@ -171,5 +220,12 @@ PEERS = {
     "dbsp": Side("dbsp", frozenset({"count", "bfs", "reach"}), partial(_crate, "dbsp")),
     "pathway": Side(
         "pathway", frozenset({"count", "bfs", "wcc", "reach"}), partial(_package, "pathway")
+    ),
+    "duckdb": Side("duckdb", PROGRAMS, _recomputed),
+    "rustworkx": Side(
+        "rustworkx",
+        frozenset({"batch_graph", "bfs", "reach", "scc", "wcc"}),
+        partial(_package, "rustworkx"),
+        workers=1,
     ),
 }

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from benchmarks.changes import Change, Course
 from benchmarks.errors import BenchmarkError
+from ivm.cluster.pool import ClusterPool
 from ivm.pool import Pool
 from views.catalog import Catalog, Table
 from views.compile import compile_view
@@ -39,8 +40,14 @@ class Trial:
     tables: Callable[[Path], Sequence[tuple[Table, pa.RecordBatch]]]
     share: float
 
-    def verify(self, folder: Path, batches: int, step: Callable[[], None]) -> Verified:
-        """Compare every query after each batch; `step` hears of each.
+    def verify(
+        self,
+        folder: Path,
+        batches: int,
+        step: Callable[[], None],
+        pool: Pool | ClusterPool | None = None,
+    ) -> Verified:
+        """Compare every query after each batch, in `pool` or a new one; `step` hears of each.
 
         Raises BenchmarkError naming the query and the batch that differ.
         """
@@ -48,7 +55,8 @@ class Trial:
         tables = [table for table, _ in given]
         compared = 0
         with duckdb.connect() as judge:
-            pool = Pool()
+            if pool is None:
+                pool = Pool()
             registered = _prepare(pool, judge, tables, self.queries)
             for time, changes in enumerate(_all(Course(given, self.share), batches)):
                 _apply(pool, judge, tables, changes, time)
@@ -65,7 +73,7 @@ def _all(course: Course, batches: int) -> Iterator[dict[str, Change]]:
 
 
 def _prepare(
-    pool: Pool,
+    pool: Pool | ClusterPool,
     judge: duckdb.DuckDBPyConnection,
     tables: Sequence[Table],
     queries: Mapping[str, str],
@@ -84,7 +92,7 @@ def _prepare(
 
 
 def _apply(
-    pool: Pool,
+    pool: Pool | ClusterPool,
     judge: duckdb.DuckDBPyConnection,
     tables: Sequence[Table],
     changes: Mapping[str, Change],
@@ -103,7 +111,7 @@ def _apply(
 
 
 def _compare(
-    pool: Pool, judge: duckdb.DuckDBPyConnection, name: str, query: str, time: int
+    pool: Pool | ClusterPool, judge: duckdb.DuckDBPyConnection, name: str, query: str, time: int
 ) -> None:
     found = pool.scan(name)
     theirs = judge.sql(query).to_arrow_table()

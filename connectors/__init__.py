@@ -2,8 +2,10 @@
 
 Knows files, Debezium envelopes, Spark and the journal of progress; knows nothing of views or HTTP.
 
+- `attribution`: says which table an error of reading is about
 - `checkpoint/`: saves the tables as of one time, so that a restart skips their history
 - `columns/`: makes typed Arrow columns of the values of records
+- `columnwise`: turns records into typed columns natively, where they are as records mostly are
 - `connections`: addresses and credentials of a Kafka cluster and its schema registry
 - `declaration`: a table as it was declared, before anything is checked
 - `decode`: turns the records of one table's topic into typed updates
@@ -12,10 +14,12 @@ Knows files, Debezium envelopes, Spark and the journal of progress; knows nothin
 - `files/`: file topics: directories of append-only JSON-lines segments
 - `formats/`: read the bytes of records as values
 - `health`: the faults that keep parts of the service from their work at present
+- `inference/`: finds out what a topic holds: format, envelope, columns and primary key
 - `ingest/`: the exactly-once path from decoded chunks through the journal to pool and sinks
 - `kafka/`: the topics of a cluster, and the offsets at which reading begins
 - `metadata`: columns that come from a record's coordinates instead of its contents
 - `named`: maps of named parts, of which a declaration chooses one
+- `native/`: turns records into columns natively, without an object for a record or a value
 - `offsets`: the positions of each source, and the offsets of topics that follow from them
 - `progress/`: logical times, and the durable journal that ties them to input offsets
 - `quarantine/`: keeps records that could not be decoded, for their repair and replay

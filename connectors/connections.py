@@ -16,8 +16,14 @@ _LOGIN_MODULES = {
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
+_OAUTH = "org.apache.kafka.common.security.oauthbearer"
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 _JAVA_KEYS = re.compile(r"-----BEGIN (ENCRYPTED )?PRIVATE KEY-----")
+_OAUTH_SETTINGS = (
+    "sasl_oauthbearer_token_endpoint_url",
+    "sasl_oauthbearer_client_id",
+    "sasl_oauthbearer_client_secret",
+)
 
 
 class Connection(BaseModel):
@@ -27,26 +33,54 @@ class Connection(BaseModel):
     """
 
     # A message that quoted what it was given would quote a password.
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")]
+    """The name that sources and sinks call it by, which the table's name gives."""
     bootstrap_servers: Annotated[str, Field(min_length=1)]
+    """`host:port`, several with commas."""
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    """How the brokers are spoken to."""
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
+    """How the service proves who it is, with a protocol `SASL_…`."""
     sasl_username: str | None = None
+    """The user, but with `OAUTHBEARER`."""
     sasl_password: SecretStr | None = None
+    """The password of that user."""
+    sasl_oauthbearer_token_endpoint_url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    """Where an issuer gives tokens for client credentials, with `OAUTHBEARER`."""
+    sasl_oauthbearer_client_id: str | None = None
+    """The name of the service at the issuer."""
+    sasl_oauthbearer_client_secret: SecretStr | None = None
+    """Its secret there."""
+    sasl_oauthbearer_scope: str | None = None
+    """The scope to ask for, if the issuer wants one."""
     ssl_ca_location: Path | None = None
+    """PEM of the authorities to trust; the system's unless set."""
     ssl_certificate_location: Path | None = None
+    """PEM of the certificate of the service as a client."""
     ssl_key_location: Path | None = None
+    """PEM of the certificate's key, in PKCS #8."""
     ssl_key_password: SecretStr | None = None
+    """The password of that key."""
     schema_registry_url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    """A registry that speaks Confluent's API, or Apicurio's below `/apis/registry/`."""
     schema_registry_username: str | None = None
+    """The user of the registry."""
     schema_registry_password: SecretStr | None = None
+    """The password of that user."""
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        sasl = ("sasl_mechanism", "sasl_username", "sasl_password")
-        _all_or_none(self, sasl, self.security_protocol.startswith("SASL_"))
+        is_sasl = self.security_protocol.startswith("SASL_")
+        is_oauth = self.sasl_mechanism == "OAUTHBEARER"
+        _all_or_none(self, ("sasl_mechanism",), is_sasl)
+        _all_or_none(self, ("sasl_username", "sasl_password"), is_sasl and not is_oauth)
+        _all_or_none(self, _OAUTH_SETTINGS, is_sasl and is_oauth)
+        if self.sasl_oauthbearer_scope is not None and not is_oauth:
+            raise ValueError("sasl_oauthbearer_scope needs sasl_mechanism OAUTHBEARER")
         ssl = ("ssl_certificate_location", "ssl_key_location")
         _all_or_none(self, ssl, self.ssl_key_location is not None)
         for setting in ("ssl_ca_location", *ssl):
@@ -75,6 +109,11 @@ class Connection(BaseModel):
             "sasl.mechanism": self.sasl_mechanism,
             "sasl.username": self.sasl_username,
             "sasl.password": _revealed(self.sasl_password),
+            "sasl.oauthbearer.method": "oidc" if self.sasl_mechanism == "OAUTHBEARER" else None,
+            "sasl.oauthbearer.token.endpoint.url": self.sasl_oauthbearer_token_endpoint_url,
+            "sasl.oauthbearer.client.id": self.sasl_oauthbearer_client_id,
+            "sasl.oauthbearer.client.secret": _revealed(self.sasl_oauthbearer_client_secret),
+            "sasl.oauthbearer.scope": self.sasl_oauthbearer_scope,
             "ssl.ca.location": _text(self.ssl_ca_location),
             "ssl.certificate.location": _text(self.ssl_certificate_location),
             "ssl.key.location": _text(self.ssl_key_location),
@@ -93,6 +132,12 @@ class Connection(BaseModel):
         if self.sasl_mechanism is not None:
             options["sasl.mechanism"] = self.sasl_mechanism
             options["sasl.jaas.config"] = self._jaas()
+        if self.sasl_oauthbearer_token_endpoint_url is not None:
+            options["sasl.oauthbearer.token.endpoint.url"] = (
+                self.sasl_oauthbearer_token_endpoint_url
+            )
+            handler = f"{_OAUTH}.OAuthBearerLoginCallbackHandler"
+            options["sasl.login.callback.handler.class"] = handler
         if self.ssl_ca_location is not None:
             options["ssl.truststore.type"] = "PEM"
             options["ssl.truststore.location"] = str(self.ssl_ca_location)
@@ -117,6 +162,14 @@ class Connection(BaseModel):
 
     def _jaas(self) -> str:
         assert self.sasl_mechanism is not None
+        if self.sasl_mechanism == "OAUTHBEARER":
+            given = {
+                "clientId": self.sasl_oauthbearer_client_id,
+                "clientSecret": _revealed(self.sasl_oauthbearer_client_secret),
+                "scope": self.sasl_oauthbearer_scope,
+            }
+            told = " ".join(f"{n}={_quoted(text)}" for n, text in given.items() if text is not None)
+            return f"{_OAUTH}.OAuthBearerLoginModule required {told};"
         module = _LOGIN_MODULES[self.sasl_mechanism]
         user, password = _quoted(self.sasl_username), _quoted(_revealed(self.sasl_password))
         return f"{module} required username={user} password={password};"
@@ -137,8 +190,10 @@ def _all_or_none(connection: Connection, settings: tuple[str, ...], wanted: bool
         if (getattr(connection, setting) is not None) != wanted:
             fault = "is needed" if wanted else "is not used"
             others = ", ".join(s for s in settings if s != setting)
-            protocol = connection.security_protocol
-            raise ValueError(f"{setting} {fault} (security_protocol is {protocol}; see {others})")
+            protocol, mechanism = connection.security_protocol, connection.sasl_mechanism
+            told = f"security_protocol is {protocol}, sasl_mechanism {mechanism or 'none'}"
+            seen = f"; see {others}" if others else ""
+            raise ValueError(f"{setting} {fault} ({told}{seen})")
 
 
 def _quoted(text: str | None) -> str:

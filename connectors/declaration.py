@@ -17,6 +17,9 @@ Resolution = Literal["batch", "transaction", "record"]
 ReplicaIdentity = Literal["default", "full"]
 Encoding = Literal["ms", "us", "ns", "base64"]
 
+# The most letters of a column's name.
+LONGEST_NAME: Final = 255
+
 # Debezium's own text for a value that was not logged.
 UNAVAILABLE: Final = "__debezium_unavailable_value"
 
@@ -55,12 +58,12 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Former:
-    """A table before something was added to it: its first `columns`, and its `encodings`.
+    """A table before its columns were changed: those of then, and its `encodings`.
 
     Records are read so that stand before the offset in `below`, by partition.
     """
 
-    columns: int
+    schema: pa.Schema
     encodings: Mapping[str, Encoding]
     below: Mapping[int, int]
 
@@ -80,7 +83,7 @@ class Declaration:
     `fail_on_missing_field`: a record that lacks a nullable column is at fault, not NULL there.
     `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
     (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
-    `dead_letter`, if there is one. `formerly` has how records from before additions are read, one
+    `dead_letter`, if there is one. `formerly` has how records from before changes are read, one
     after another.
     """
 

@@ -2,10 +2,12 @@
 
 A record is taken whole or not at all: either all its row images are typed, or the record is
 rejected with the reason. Cutting the records into batches in another way gives the same updates.
-Columns are made of all records at once; only where that fails are records tried one by one.
+So records are decoded natively as far as they can be; what is refused there, with some of those
+that follow it, is decoded exactly. That makes columns of all records at once; only where it fails
+are records tried one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -13,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from connectors.columns.faults import Fault
 from connectors.columns.writer_schema import UNDESCRIBED, Logical
+from connectors.columnwise import columnwise
 from connectors.envelopes.envelope import ENVELOPES, Envelope
 from connectors.envelopes.images import Contents, Images, Shape
 from connectors.formats.format import FORMATS, Format
@@ -26,7 +28,7 @@ from connectors.metadata import coordinates
 from connectors.reader_schema import plan
 from connectors.records import Decoded, Records, RejectedRecord, joined
 from connectors.tables.spec import TableSpec
-from connectors.tables.widen import ages, widened
+from connectors.tables.widen import ages, brought
 from connectors.typed_columns import typed, typed_one_by_one
 from ivm.values.types import JSON
 
@@ -38,6 +40,10 @@ ORDER, MISSING, TRANSACTION = "\0order", "\0missing", "\0transaction"
 # Records that are no change and were not rejected, by offset.
 _PASSED_FIELDS: list[pa.Field] = [pa.field(OFFSET, pa.int64()), pa.field("tombstone", pa.bool_())]
 PASSED = pa.schema(_PASSED_FIELDS)
+
+# Records that are decoded exactly before others are tried natively: small enough for the parsed
+# objects of a block to stay in the processor's cache, and few where most are as usual.
+_BLOCK, _FEWEST = 1024, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +71,36 @@ def decode(records: Records, table: TableSpec, schemas: Schemas | None = None) -
     Raises RegistryUnavailable when these are needed and out of reach.
     """
     if not table.formerly:
-        return _decode(records, table, schemas)
-    parts = []
-    for start, stop, spec in ages(table, records):
-        found = _decode(records.slice(start, stop), spec, schemas)
-        parts.append(replace(found, rows=widened(found.rows, table.schema)))
-    return parts[0] if len(parts) == 1 else joined(parts, table.schema)
+        return joined(list(_parts(records, table, schemas)), table.schema)
+    parts: list[Decoded] = []
+    for start, stop, age, spec in ages(table, records):
+        parts += [
+            replace(found, rows=brought(found.rows, table, age))
+            for found in _parts(records.slice(start, stop), spec, schemas)
+        ]
+    return joined(parts, table.schema)
 
 
-def _decode(records: Records, table: TableSpec, schemas: Schemas | None) -> Decoded:
+def _parts(records: Records, table: TableSpec, schemas: Schemas | None) -> Iterator[Decoded]:
+    """The records decoded natively and exactly, as they follow one another."""
+    if not len(records):
+        yield decode_exactly(records, table, schemas)
+    at, few = 0, _FEWEST
+    while at < len(records):
+        found = columnwise(records, at, table, schemas)
+        if found is not None:
+            decoded, stop = found
+            yield decoded
+            few = _FEWEST if stop - at > few else few
+            at = stop
+        if at < len(records):
+            yield decode_exactly(records.slice(at, at + few), table, schemas)
+            at += few
+            few = min(_BLOCK, 4 * few)
+
+
+def decode_exactly(records: Records, table: TableSpec, schemas: Schemas | None = None) -> Decoded:
+    """Decode records with an object for each value, whatever they are; raises as `decode`."""
     block = _read(records, table, schemas)
     runs = _runs(block)
     if len(runs) == 1:
@@ -212,12 +239,12 @@ def _completed(
     """The columns, completed by the metadata beside them."""
     owners = np.array(changes.owners, np.int64)
     stamps = block.envelope.stamps(values, block.table)
-    ts_ms = _timestamps(records) if stamps.ts_ms is None else stamps.ts_ms
+    ts_ms = records.times() if stamps.ts_ms is None else stamps.ts_ms
     ids, left = stamps.transactions, changes.missing
     return Decoded(
         pa.RecordBatch.from_arrays(columns, schema=block.table.schema),
         np.array(changes.diffs, np.int64),
-        np.asarray(records.offsets, np.int64)[owners],
+        records.places()[owners],
         ts_ms[owners],
         stamps.order[owners] if stamps.order is not None else None,
         [left.get(i, ()) for i in range(len(owners))] if left else None,
@@ -226,13 +253,6 @@ def _completed(
         changes.tombstones,
         changes.ignored,
     )
-
-
-def _timestamps(records: Records) -> NDArray[np.int64]:
-    """The records' own times in milliseconds; 0 where there is none."""
-    if records.timestamps is None:
-        return np.zeros(len(records), np.int64)
-    return np.maximum(np.asarray(records.timestamps, np.int64), 0)
 
 
 def _rejected(records: Records, index: int, fault: Fault) -> RejectedRecord:

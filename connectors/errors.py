@@ -70,16 +70,23 @@ class OffsetGap(IvmError):
 
 
 class Stalled(IvmError):
-    """A table cannot be read on, so the pipeline waits; no later record was applied.
+    """A table cannot be read on: it waits, or the whole pipeline; no later record was applied.
 
-    `place` is the table, partition and offset of the record that has stalled it, if it is one.
+    `table` is its name, where it is known; `place` is the table, partition and offset of the record
+    that has stalled it, if it is one.
     """
 
     code = "stalled"
 
-    def __init__(self, message: str, place: tuple[str, int, int] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        place: tuple[str, int, int] | None = None,
+        table: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.place = place
+        self.table = table if place is None else place[0]
 
 
 class TopicTruncated(Stalled):
@@ -119,7 +126,7 @@ class UnknownConnection(IvmError):
 
 
 class JarsMissing(IvmError):
-    """The jars of Spark's Kafka source are not where `spark_jars` says."""
+    """The jars of Spark's Kafka source, for real-time mode, are not where `spark_jars` says."""
 
     code = "jars-missing"
 
@@ -128,12 +135,13 @@ class Unavailable(IvmError):
     """Something outside cannot be used at present; asking again later may succeed.
 
     `part` is what does not answer, as in `connection main`; `setting` what to look at, which the
-    message names too.
+    message names too. `table` is the one that waits for it, if it is the only one.
     """
 
     code = "unavailable"
     part = "outside"
     setting: str | None = None
+    table: str | None = None
 
 
 class RegistryUnavailable(Unavailable):
@@ -144,15 +152,30 @@ class RegistryUnavailable(Unavailable):
     setting = "schema_registry_url"
 
 
+class SparkUnavailable(Unavailable):
+    """Spark cannot start the processes that it needs at present, as on a machine under load."""
+
+    code = "spark-unavailable"
+    part = "spark"
+    setting = "spark_master"
+
+
 class BrokerFault(Unavailable):
-    """A cluster cannot be used at present."""
+    """A cluster cannot be used at present, or no more than this `topic` of it."""
 
     code = "broker-unreachable"
 
-    def __init__(self, message: str, part: str = "kafka", setting: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        part: str = "kafka",
+        setting: str | None = None,
+        topic: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.part = part
         self.setting = setting
+        self.topic = topic
 
 
 class BrokerRefused(BrokerFault):
@@ -219,6 +242,12 @@ class NotStalled(IvmError):
     """The pipeline does not wait before the record that is to be skipped."""
 
     code = "not-stalled"
+
+
+class KeyReused(IvmError):
+    """An idempotency key came with other rows than before."""
+
+    code = "idempotency-key-reused"
 
 
 class InvalidSink(IvmError):

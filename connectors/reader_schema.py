@@ -29,7 +29,8 @@ class Column:
 
     absent: the writer has no such field, so all is NULL. metadata: it comes from coordinates.
     `field` is nullable exactly if a row of the table may have NULL there. `is_optional`: a record
-    may lack it, and is NULL there. `is_key`: in a keyed table, it is of the primary key.
+    may lack it, and is NULL there. `is_key`: in a keyed table, it is of the primary key. `written`:
+    the kind of its values by the writer's schema, if there is one.
     """
 
     index: int
@@ -38,6 +39,7 @@ class Column:
     convert: Converter | None = None
     is_optional: bool = False
     is_key: bool = False
+    written: str = ""
 
 
 Plan = tuple[Column, ...]
@@ -90,7 +92,8 @@ def _column(table: TableSpec, index: int, field: pa.Field, row: Logical | None) 
         declared = ENVELOPES[table.envelope].converter(field)
         return Column(index, field, "contents", declared or form.converter(table, field, None))
     if written is not None:
-        return Column(index, field, "contents", form.converter(table, field, written))
+        convert = form.converter(table, field, written)
+        return Column(index, field, "contents", convert, written=written.kind)
     if not field.nullable:
         raise Incompatible("the writer has no such field, and the column is not nullable")
     if table.fail_on_missing_field:

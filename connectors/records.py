@@ -1,6 +1,6 @@
 """Records of one partition as they come, and the changes of rows that they are decoded to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,6 +12,23 @@ Part = Literal["key", "value"]
 
 # A record's headers in their order; names may repeat.
 Headers = Sequence[tuple[str, bytes | None]]
+
+
+class Column(Sequence[Any]):
+    """An Arrow array as a sequence of Python values, which are made where they are asked for."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, which: Any) -> Any:
+        found = self.array[which]
+        return Column(found) if isinstance(which, slice) else found.as_py()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.array.to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +53,16 @@ class Records:
         """The values, or the keys, of which there may be none."""
         return self.values if part == "value" else self.keys or [None] * len(self)
 
+    def places(self) -> NDArray[np.int64]:
+        """The offsets."""
+        return _numbers(self.offsets)
+
+    def times(self) -> NDArray[np.int64]:
+        """The timestamps; 0 where there is none."""
+        if self.timestamps is None:
+            return np.zeros(len(self), np.int64)
+        return np.maximum(_numbers(self.timestamps), 0)
+
     def slice(self, start: int, stop: int) -> "Records":
         """The records from index `start` up to `stop`."""
 
@@ -50,6 +77,14 @@ class Records:
             timestamps=cut(self.timestamps),
             headers=cut(self.headers),
         )
+
+
+def _numbers(found: Sequence[int]) -> NDArray[np.int64]:
+    if isinstance(found, range):
+        return np.arange(found.start, found.stop, found.step, dtype=np.int64)
+    if isinstance(found, Column):
+        return found.array.to_numpy()
+    return np.asarray(found, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +134,8 @@ class Decoded:
 
 def joined(parts: Sequence[Decoded], schema: pa.Schema) -> Decoded:
     """The same as `parts`, which follow one another, of a table of this schema."""
+    if len(parts) == 1:
+        return parts[0]
     counts = [len(part.diffs) for part in parts]
     orders = [part.order for part in parts]
     missing = [part.missing for part in parts]

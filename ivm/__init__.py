@@ -4,12 +4,14 @@ A collection is a multiset of typed rows that changes over logical time, written
 `(row, time, diff)`. `ivm.dataflow` describes a computation, `ivm.pool` runs it and keeps its result
 up to date. Nothing here knows of SQL, Kafka, Spark or HTTP.
 
+- `cluster/`: a pool whose keys are divided among processes, which run the same dataflows
 - `constants`: expressions without columns, evaluated by the engine's own kernels
 - `dataflow/`: nodes, expressions and aggregates that describe dataflows, with checks and traversals
 - `deep`: deep stacks, for work that recurses beyond Python's default
 - `errors`: errors raised to callers: each carries a stable code that the REST API repeats
 - `expressions/`: compiler of expressions to straight-line code, and its kernels
 - `installed/`: the catalog of a pool: collections, their pieces, holds, and accounts of memory
+- `installer`: plans dataflows, builds them, and lets them catch up with their pool
 - `memory/`: arenas, slabs, huge pages and buffers
 - `operators/`: operators, each of which does one shard's work for one node in an activation
 - `physical/`: physical plans: the stages of a dataflow, with every decision made

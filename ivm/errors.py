@@ -76,6 +76,12 @@ class OutOfMemory(IvmError, MemoryError):
     code = "out-of-memory"
 
 
+class BudgetExceeded(IvmError):
+    """A dataflow's hydration took more time or memory than it was given, or was stopped."""
+
+    code = "budget-exceeded"
+
+
 class PoolFailed(IvmError):
     """A step did not complete: earlier times can be read, and no other call is served."""
 

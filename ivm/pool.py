@@ -15,8 +15,7 @@ one consistent cut.
 [1]
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from math import inf
 
 import numpy as np
@@ -35,43 +34,43 @@ from ivm.dataflow.nodes import Arrange, Node
 from ivm.dataflow.traversal import recursing
 from ivm.dataflow.validate import check
 from ivm.errors import (
-    CountOverflow,
-    DataflowFailed,
     InsertOnly,
-    OutOfMemory,
     SchemaMismatch,
-    TimeCompacted,
     TimeInPast,
-    UnknownCollection,
     out_of_memory,
-    reason,
 )
 from ivm.installed.accounting import accounts
 from ivm.installed.assembly import Assembly
-from ivm.installed.catalog import Catalog
 from ivm.installed.collection import Collection
-from ivm.installed.failures import failure_of, failures, failures_from, overflowed, together
+from ivm.installed.core import Core
+from ivm.installed.failures import failures_from
 from ivm.installed.forecast import forecast
-from ivm.installed.holds import Hold, Holds
-from ivm.installed.pieces import Index, Piece
-from ivm.installed.row_errors import RowErrors, drained
+from ivm.installed.holds import Hold
+from ivm.installed.operators import operators, spent
+from ivm.installed.reads import Reads
+from ivm.installed.row_errors import drained
+from ivm.installed.steps import Steps
+from ivm.installer import Installer
 from ivm.memory.process import available_bytes as available_bytes
+from ivm.operators.base.budget import Budget as Budget
+from ivm.operators.base.mesh import Mesh
 from ivm.physical.text import plan_text
 from ivm.planner.cache import Plans
-from ivm.results import ArrangementInfo, Deltas, Forecast, Found, Installed, Snapshot
-from ivm.rows.format import row_format, string_words
-from ivm.rows.interner import Interner
-from ivm.rows.layout import Layout
+from ivm.results import (
+    ArrangementInfo,
+    Deltas,
+    Forecast,
+    Found,
+    Hydrating,
+    Installed,
+    Operators,
+    Snapshot,
+    Spent,
+)
 from ivm.runtime.bounds import MOST, Bounds
 from ivm.runtime.export import SealedBatch, sealed
 from ivm.runtime.feed import Intake
-from ivm.runtime.hydration import TIMES_AT_ONCE, Hydration, catch_up, is_little
-from ivm.runtime.readers import drain, snapshot
-from ivm.runtime.schedule import Schedule, StageFailed
-from ivm.runtime.string_gc import sweep
-from ivm.threads.locks import Both, Gate, Lock
-
-FIRST_SWEEP = 16 << 20  # bytes of strings
+from ivm.runtime.readers import drain
 
 
 class Pool:
@@ -105,6 +104,9 @@ class Pool:
     `max_recursion_seconds`; it may hold `max_recursion_bytes`, and may not grow once the process
     has `max_process_bytes` in memory.
 
+    A pool with a `mesh` is one member of a cluster (`ivm.cluster`): it has one worker, and the rows
+    that it owns of each collection.
+
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed. The same holds
     for an interrupt.
@@ -119,17 +121,14 @@ class Pool:
         max_recursion_bytes: int = MOST,
         max_process_bytes: int = MOST,
         max_recursion_seconds: float = inf,
+        mesh: Mesh | None = None,
     ) -> None:
         if workers < 1:
             raise ValueError(f"workers is {workers}: at least one is needed")
+        if mesh is not None and workers > 1:
+            raise ValueError(f"workers is {workers}: a member of a cluster has one")
         self._shards = workers
-        self._changing = Lock()  # held by one that adds or drops collections
-        self._gate = Gate()  # held during a step, and while anything is looked up
-        self._standing = Both(self._changing, self._gate)
-        self._interner = Interner()
-        self._schedule = Schedule()
-        self._catalog = Catalog()
-        self._collections = self._catalog.collections
+        self._core = core = Core(mesh)
         bounds = Bounds(
             min(max_rounds, MOST),
             min(max_updates, MOST),
@@ -137,44 +136,56 @@ class Pool:
             min(max_process_bytes, MOST),
             max_recursion_seconds,
         )
-        self._plans = Plans(self._catalog, workers, self._interner, bounds)
-        self._row_errors = RowErrors(self._interner)
-        self._holds = Holds()
-        self._frontier = 0
-        self._sweep_at = FIRST_SWEEP
+        self._plans = Plans(core.catalog, workers, core.interner, bounds, mesh)
+        self._installer = Installer(core, self._plans, workers)
+        self._reads = Reads(core)
+        self._steps = Steps(core)
 
     @property
     def frontier(self) -> int:
         """The frontier: every time below it is complete; the pool starts at 0."""
-        return self._frontier
+        return self._core.frontier
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all inputs and dataflows."""
-        return frozenset(self._collections)
+        """The names of all inputs and dataflows.
+
+        >>> sorted(pool.names)
+        ['copy', 'orders']
+        """
+        return frozenset(self._core.catalog.collections)
 
     @property
     def string_bytes(self) -> int:
         """The bytes of the strings longer than seven bytes, which all arrangements share."""
-        return self._interner.bytes
+        return self._core.interner.bytes
 
     # --- inputs ---
 
     def create_input(
         self, name: str, schema: pa.Schema, key: Sequence[str], *, insert_only: bool = False
     ) -> None:
-        """Declare an input and arrange it by its primary key `key`.
+        """Declare an input, whose rows `feed` changes, and arrange it by its primary key.
 
-        Nothing can be deleted from an `insert_only` input, and what depends on such inputs alone
-        is cheaper: distinct rows, and recursion. Raises DuplicateName, Unsupported; SchemaMismatch
-        for a key that is not among the columns, and for columns or key columns that are repeated.
+        `schema` has its columns in order, each with an Arrow type and nullability; `key` names
+        those by which `peek` finds its rows. Nothing can be deleted from an `insert_only` input,
+        and what depends on such inputs alone is cheaper: distinct rows, and recursion.
+
+        Raises DuplicateName; Unsupported for a type that rows cannot hold; SchemaMismatch for a key
+        that is not among the columns, and for columns or key columns that are repeated.
+
+        >>> pool.create_input("events", schema, key=["id"], insert_only=True)
+        >>> pool.create_input("events", schema, key=["id"])
+        Traceback (most recent call last):
+        ivm.errors.DuplicateName: 'events' is an input already: drop it first or choose another name
         """
-        with self._standing:
-            self._catalog.refuse_name(name)
+        core = self._core
+        with core.standing:
+            core.catalog.refuse_name(name)
             try:
                 planned = self._plans.of_input(name, schema, key)
-                built = Assembly(planned.plan, name, (), self._shards, self._interner, 0)
-                intake = Intake(built.inputs, planned.layout, self._interner)
+                built = Assembly(planned.plan, name, (), self._shards, core.interner, 0)
+                intake = Intake(built.inputs, planned.layout, core.interner)
                 collection = Collection(
                     name,
                     built,
@@ -184,17 +195,26 @@ class Pool:
                     arriving=planned.arriving,
                     insert_only=insert_only,
                 )
-                self._schedule.add(built.stages)
-                self._catalog.add(collection, built)
+                core.schedule.add(built.stages)
+                core.catalog.add(collection, built)
             except MemoryError as shortage:
                 raise out_of_memory(f"input {name!r}", shortage) from shortage
 
     def drop_input(self, name: str) -> None:
-        """Forget an input and its arrangements (raises UnknownCollection, InUse)."""
-        with self._standing:
-            self._catalog.find_input(name)
-            self._catalog.refuse_in_use(name)
-            self._remove(name)
+        """Forget an input, its rows and its arrangements.
+
+        Raises UnknownCollection, and InUse while a dataflow reads it.
+
+        >>> pool.drop("copy")
+        >>> pool.drop_input("orders")
+        >>> pool.names
+        frozenset()
+        """
+        core = self._core
+        with core.standing:
+            core.catalog.find_input(name)
+            core.catalog.refuse_in_use(name)
+            core.remove(name)
 
     def feed(
         self,
@@ -203,25 +223,34 @@ class Pool:
         diffs: NDArray[np.int64],
         times: NDArray[np.uint64] | int,
     ) -> None:
-        """Queue updates of an input: `rows` has its columns, in their order and of their types.
+        """Queue n changes of an input's rows, which `advance` then carries out.
 
-        Row `i` changes by `diffs[i]` copies (int64) at `times[i]` (uint64), or all at one time; no
-        time may lie below the frontier. The rows are copied before the call returns.
+        `rows` has n rows of the input's columns, in their order and of their types. Row `i` changes
+        by `diffs[i]` copies (int64, shape (n,)) at the logical time `times[i]` (uint64, shape
+        (n,)), or all at one time. No time may lie below the frontier. The rows are copied before
+        the call returns.
 
         Raises UnknownCollection, SchemaMismatch, InvalidTime, TimeInPast, InsertOnly; then nothing
         is queued.
+
+        >>> batch = pa.record_batch([[8, 9]], schema=schema)
+        >>> pool.feed("orders", batch, diffs=np.array([-1, 1]), times=1)
+        >>> pool.advance(2)
+        >>> pool.scan("copy").rows.to_pylist()
+        [{'id': 7}, {'id': 9}]
         """
-        with self._gate:
-            collection = self._catalog.find_input(name)
+        core = self._core
+        with core.gate:
+            collection = core.catalog.find_input(name)
             assert collection.intake is not None
             if not isinstance(rows, pa.RecordBatch):
                 raise SchemaMismatch(f"input {name!r} takes a RecordBatch, not {type(rows)}")
             count = rows.num_rows
             when, earliest = times_of_rows(times, count)
             each = diffs_of_rows(diffs, count)
-            if earliest < self._frontier:
+            if earliest < core.frontier:
                 raise TimeInPast(
-                    f"time {earliest} of input {name!r} is behind the frontier {self._frontier}"
+                    f"time {earliest} of input {name!r} is behind the frontier {core.frontier}"
                 )
             if collection.insert_only and np.min(each, initial=0) < 0:
                 raise InsertOnly(f"input {name!r} only grows: a diff is {np.min(each)}")
@@ -233,95 +262,48 @@ class Pool:
     def batches(self, name: str) -> list[SealedBatch]:
         """The batches that hold an input as of the last completed time: their sum is its rows.
 
-        Nothing is copied, and any thread may read them beside the pool. Raises UnknownCollection.
+        Nothing is copied, and any thread may read them beside the pool. While one is there no
+        string of the pool is released. Raises UnknownCollection.
+
+        >>> (batch,) = pool.batches("orders")
+        >>> [(rows.to_pylist(), diffs) for rows, diffs in batch.rows(at_once=1000)]
+        [([{'id': 7}, {'id': 8}], array([1, 1]))]
         """
-        with self._gate:
-            collection = self._catalog.find_input(name)
+        core = self._core
+        with core.gate:
+            collection = core.catalog.find_input(name)
             index = collection.first_index()[1]
-            return sealed(index.trace, index.shape.restored, collection.layout, self._interner)
+            return sealed(index.trace, index.shape.restored, collection.layout, core.interner)
 
     # --- running ---
 
     def advance(self, frontier: int) -> None:
         """Complete every time below `frontier`: run all dataflows on the updates that were fed.
 
+        Afterwards readers see the collections as of `frontier - 1`. The present frontier changes
+        nothing.
+
         Raises TimeInPast, InvalidTime, and DataflowFailed with the dataflows that cannot be kept up
         to date, each with its reason: NoFixedPoint if they did not converge, CountOverflow if a
         count left 64 bits. They are dropped, with those that read them; all others are complete.
+
+        >>> pool.advance(5)
+        >>> pool.frontier, pool.scan("copy").time
+        (5, 4)
         """
-        with self._gate:
-            frontier = one_time(frontier, LAST_TIME + 1)
-            if frontier < self._frontier:
-                raise TimeInPast(f"frontier {frontier} is behind the frontier {self._frontier}")
-            if frontier == self._frontier:
-                return
-            failed: list[DataflowFailed] = []
-            try:
-                while self._frontier < frontier:
-                    if (failure := self._step(frontier)) is not None:
-                        failed.append(failure)
-            except MemoryError as shortage:
-                where = self._where(shortage, self._catalog.living)
-                self._gate.failure = f"a step did not complete: {where}"
-                raise OutOfMemory(self._gate.failure) from shortage
-            except BaseException as error:  # an interrupt, or an error that is not foreseen
-                self._gate.failure = f"a step did not complete: {error!r}"
-                raise
-            if failed:
-                raise together(failed)
-
-    def _step(self, frontier: int) -> DataflowFailed | None:
-        """Complete as many times below `frontier` as are worth doing together.
-
-        The dataflows that cannot be kept up to date are dropped, as the error says.
-        """
-        upper = (
-            self._schedule.cut(TIMES_AT_ONCE, frontier) if self._schedule.recursive else frontier
-        )
-        self._schedule.run(self._frontier, upper)
-        self._frontier = upper
-        failed = self._settle_troubles() if self._schedule.troubled else None
-        if self._interner.bytes >= self._sweep_at:
-            self._release_strings()
-        self._schedule.publish(upper - 1)
-        return failed
-
-    def _settle_troubles(self) -> DataflowFailed | None:
-        """Hand errors of rows to the dataflows, and drop those that failed."""
-        self._row_errors.keep_from(self._holds.earliest)
-        for piece in self._catalog.living:
-            self._row_errors.take(piece, self._collections.values())
-        failed = failures(self._collections)
-        for name in failed.reasons if failed is not None else ():
-            self._remove(name)
-        return failed
-
-    def _where(self, shortage: MemoryError, pieces: Iterable[Piece]) -> str:
-        """The part that memory was too short for: its arrangement or dataflow, and the reason."""
-        stage = shortage.stage if isinstance(shortage, StageFailed) else None
-        names = [piece.name for piece in pieces if stage in piece.stages]
-        return f"{', '.join(names) or 'the end of a step'}: {reason(shortage)}"
-
-    def _release_strings(self) -> None:
-        """Give back unused strings, until there are twice, or if few were four times, the bytes."""
-        held, inputs, captures = self._interner.bytes, [], []
-        for collection in self._collections.values():
-            types, form = collection.schema.types, row_format(collection.schema)
-            strings = string_words(types, collection.arriving or form)
-            if collection.intake is not None:
-                inputs += [(shard, strings) for shard in collection.intake.inputs]
-            captures += [(shard, string_words(types, form)) for shard in collection.captures]
-        traces = [trace for piece in self._catalog.living for trace in piece.traces]
-        groups = [table for piece in self._catalog.living for table in piece.groups]
-        curves = [histories for piece in self._catalog.living for histories in piece.curves]
-        with suppress(MemoryError):  # then they stay until the next step
-            if sweep(self._interner, traces, groups, curves, inputs, captures):
-                left = self._interner.bytes
-                self._sweep_at = max((4 if 4 * left > 3 * held else 2) * left, FIRST_SWEEP)
+        with self._core.gate:
+            self._steps.advance(one_time(frontier, LAST_TIME + 1))
 
     # --- dataflows ---
 
-    def install(self, name: str, node: Node, key: Sequence[str] | None) -> Installed:
+    def install(
+        self,
+        name: str,
+        node: Node,
+        key: Sequence[str] | None,
+        *,
+        budget: Budget | None = None,
+    ) -> Installed:
         """Maintain `node` as collection `name`, arranged for look-ups by the columns `key`.
 
         Without a key (None) its changes alone are kept, until they are drained: no memory holds its
@@ -329,150 +311,97 @@ class Pool:
 
         It is hydrated from existing arrangements before the call returns; other threads may
         complete times meanwhile, unless it is known to put out little. Its first deltas are a
-        snapshot as of `frontier - 1` of when the call began. Raises DuplicateName,
-        UnknownCollection, SchemaMismatch, NotIndexed, Unsupported, NoFixedPoint, CountOverflow;
-        then nothing is changed.
+        snapshot as of `frontier - 1` of when the call began; what that takes is bounded by the
+        `budget`. Raises DuplicateName, UnknownCollection, SchemaMismatch, NotIndexed, Unsupported,
+        NoFixedPoint, CountOverflow, BudgetExceeded; then nothing is changed.
+
+        >>> from ivm.dataflow.nodes import Threshold
+        >>> pool.install("once", Threshold(Get("copy", schema), 1), key=["id"])
+        Installed(reused=('orders[id]',), created=('once[id]',))
+        >>> pool.drain("once").times.tolist()
+        [0, 0]
         """
-        with self._changing:
-            try:
-                return self._install(name, node, key)
-            except CountOverflow:
-                # Copies that came and went may count at once in it, until batches are merged.
-                if not self._compact_sources(name, node, key):
-                    raise
-                return self._install(name, node, key)
+        return self._installer.install(name, node, key, budget)
 
-    def _compact_sources(self, name: str, node: Node, key: Sequence[str] | None) -> bool:
-        with self._gate:
-            _, found = self._plans.of_dataflow(name, node, key)
-            last = max(self._frontier - 1, 0)
-            compacted = [index.trace.compact(last) for _, index in found]
-            self._schedule.publish_all()
-            return any(compacted)
+    @property
+    def hydrating(self) -> Hydrating | None:
+        """The dataflow that an `install` hydrates beside steps just now, and how far it is.
 
-    def _install(self, name: str, node: Node, key: Sequence[str] | None) -> Installed:
-        try:
-            with self._gate:
-                self._catalog.refuse_name(name)
-                planned, found = self._plans.of_dataflow(name, node, key)
-                for piece, _ in found:
-                    if (cause := piece.failure) is not None:
-                        raise failure_of(name, cause)
-                plan, now = planned.plan, max(self._frontier - 1, 0)
-                built = Assembly(plan, name, found, self._shards, self._interner, now)
-                collection = Collection(
-                    name,
-                    built,
-                    planned.rows,
-                    planned.source(name),
-                    reads=planned.reads,
-                    insert_only=plan.only_grows,
-                )
-                if self._frontier == 0:
-                    self._schedule.add(built.stages)
-                    return self._attach(built, collection)
-                if plan.foreseeable and is_little(built.stages, built.readers):
-                    self._catch_up(name, built)
-                    return self._attach(built, collection)
-                hydration = Hydration(built.stages, built.readers, built.shared, self._frontier)
-                self._row_errors.come(collection, now)
-                self._interner.open_snapshot()  # no string may go that only the new stages hold
-            return self._hydrate(built, collection, hydration)
-        except StageFailed as shortage:
-            raise OutOfMemory(self._where(shortage, built.pieces)) from shortage
-        except MemoryError as shortage:
-            raise out_of_memory(f"dataflow {name!r}", shortage) from shortage
+        No lock is taken. One that puts out little is hydrated at once, and not told.
 
-    def _catch_up(self, name: str, built: Assembly) -> None:
-        """Let the pool run new stages, which have little to catch up with, between two steps."""
-        try:
-            self._schedule.add(built.stages)
-            catch_up(self._schedule, built.stages, built.readers, self._frontier)
-            self._refuse_failed(name, built)
-            self._schedule.publish(self._frontier - 1)
-        except BaseException:
-            self._schedule.remove(built.stages)
-            raise
-
-    def _hydrate(self, built: Assembly, collection: Collection, hydration: Hydration) -> Installed:
-        """Catch up while the pool goes on, then belong to it; closes the snapshot of strings."""
-        try:
-            hydration.begin()
-            while True:
-                with self._gate:
-                    little = hydration.take(self._frontier)
-                    if little:
-                        hydration.go_on()
-                        self._refuse_failed(collection.name, built)
-                        hydration.attach()
-                        self._refuse_lost(collection.name, built)
-                        self._schedule.add(built.stages)
-                        return self._attach(built, collection)
-                hydration.go_on()
-                self._refuse_failed(collection.name, built)
-        finally:
-            self._row_errors.leave(collection)
-            self._interner.close_snapshot()
-
-    def _refuse_failed(self, name: str, built: Assembly) -> None:
-        if (cause := built.failure) is not None:
-            raise failure_of(name, cause)
-
-    def _refuse_lost(self, name: str, built: Assembly) -> None:
-        if not self._catalog.has(built.found):
-            raise UnknownCollection(
-                f"a collection that {name!r} reads was dropped, since it failed. Install "
-                f"{name!r} again over collections that are there"
-            )
-
-    def _attach(self, built: Assembly, collection: Collection) -> Installed:
-        """Let others find a new dataflow's arrangements; the pool runs its stages already."""
-        try:
-            self._catalog.add(collection, built)
-            last = max(self._frontier - 1, 0)
-            if built.plan.fallible or self._row_errors.standing:
-                self._row_errors.begin(collection, built.pieces, last, self._collections.values())
-        except BaseException:
-            self._schedule.remove(built.stages)
-            self._remove(collection.name)
-            raise
-        return built.installed
+        >>> pool.hydrating is None
+        True
+        """
+        return self._installer.hydrating
 
     def drop(self, name: str) -> None:
-        """Stop a dataflow and free state that only it used (raises UnknownCollection, InUse)."""
-        with self._standing:
-            self._catalog.find_dataflow(name)
-            self._catalog.refuse_in_use(name)
-            self._remove(name)
+        """Stop a dataflow, and free the arrangements and other state that only it used.
 
-    def _remove(self, name: str) -> None:
-        if self._holds.all:
-            self._holds.end(name)
-        unused = self._catalog.remove(name)
-        for piece in unused:
-            self._schedule.remove(piece.stages)
-            if piece.plan.strings:
-                self._sweep_at = FIRST_SWEEP  # the next step releases what only this used
-        if self._row_errors.standing:
-            self._row_errors.forget(unused)
+        Raises UnknownCollection, and InUse while another dataflow reads it.
+
+        >>> pool.drop("copy")
+        >>> pool.peek("copy", {"id": 7})
+        Traceback (most recent call last):
+        ivm.errors.UnknownCollection: there is no input or dataflow 'copy'
+        """
+        core = self._core
+        with core.standing:
+            core.catalog.find_dataflow(name)
+            core.catalog.refuse_in_use(name)
+            core.remove(name)
+
+    def replace(self, names: Mapping[str, str], frontier: int) -> None:
+        """Let each dataflow of `names` take the name that it is mapped to, at one time.
+
+        That time is `frontier - 1`, which is completed; nothing may have been fed for it. Whoever
+        reads those names finds the former dataflows as of earlier times, which then go, and the new
+        ones as of this one. A name that no dataflow has is free to be taken. What reads a former
+        dataflow is to be among `names` as well; what is not goes on to read it. Raises
+        UnknownCollection, and as `advance`.
+
+        >>> _ = pool.install("other", Get("orders", schema), key=["id"])
+        >>> pool.replace({"other": "copy"}, frontier=2)
+        >>> sorted(pool.names), pool.scan("copy").time
+        (['copy', 'orders'], 1)
+        """
+        core = self._core
+        with core.standing, core.switches:
+            for name in names:
+                core.catalog.find_dataflow(name)
+            self.advance(frontier)
+            gone = [name for name in names.values() if name in core.catalog.collections]
+            for name in gone:
+                core.holds.end(name)
+            core.free(core.catalog.take_over(dict(names)))
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow since the last call, or since it was installed.
 
+        Of n changes of rows `Deltas` has the rows (n of them, in the columns of the dataflow),
+        times (uint64, shape (n,)) and diffs (int64, shape (n,), none of them 0), and as many of
+        errors apart.
+
         Raises UnknownCollection, and CountOverflow where copies of a row are more than 64 bits
         count: then it is dropped, with those that read it.
+
+        >>> deltas = pool.drain("copy")
+        >>> deltas.rows.to_pylist(), deltas.times, deltas.diffs
+        ([{'id': 7}, {'id': 8}], array([0, 0], dtype=uint64), array([1, 1]))
+        >>> pool.drain("copy").rows.num_rows
+        0
         """
-        with self._gate:
-            collection = self._catalog.find_dataflow(name)
+        core = self._core
+        with core.gate:
+            collection = core.catalog.find_dataflow(name)
             try:
-                rows, times, diffs = drain(collection.captures, collection.layout, self._interner)
+                rows, times, diffs = drain(collection.captures, collection.layout, core.interner)
                 return Deltas(rows, times, diffs, *drained(collection))
             except MemoryError as shortage:
                 raise out_of_memory(f"deltas of {name!r}", shortage) from shortage
             except OverflowError as error:
-                failed = failures_from(name, self._collections)
+                failed = failures_from(name, core.catalog.collections)
                 for each in failed.reasons:
-                    self._remove(each)
+                    core.remove(each)
                 raise failed from error
 
     # --- readers ---
@@ -480,118 +409,108 @@ class Pool:
     def hold(self, name: str, time: int | None = None) -> Hold:
         """Keep an input or dataflow readable as of each time from `time` on (None: the last one).
 
-        Without a hold only the last completed time is. Raises UnknownCollection, NotIndexed,
-        InvalidTime, and TimeCompacted for an earlier time, unless another hold keeps that.
+        Without a hold only the last completed time is. The hold is a context; it costs the memory
+        of what changes until it is released. Raises UnknownCollection, NotIndexed, InvalidTime, and
+        TimeCompacted for an earlier time, unless another hold keeps that.
+
+        >>> with pool.hold("copy", 0):
+        ...     pool.advance(3)
+        ...     pool.peek("copy", {"id": 7}, as_of=0).counts.tolist()
+        [1]
         """
-        with self._gate:
-            collection = self._catalog.find(name)
-            collection.first_index()
-            last = max(self._frontier - 1, 0)
-            wanted = last if time is None else one_time(time)
-            indexes = [index for _, index in collection.indexes]
-            try:
-                hold = self._holds.new(name, wanted, last, indexes)
-                self._row_errors.keep_from(self._holds.earliest)
-            except MemoryError as shortage:
-                raise out_of_memory(f"a hold of {name!r}", shortage) from shortage
-            return hold
+        with self._core.gate:
+            return self._reads.hold(name, time)
 
     def peek(self, name: str, key: Mapping[str, object], *, as_of: int | None = None) -> Snapshot:
         """The rows of an input or dataflow with these column values, at the last completed time.
 
-        Uses the arrangement whose key is exactly these columns. Raises UnknownCollection,
-        SchemaMismatch for a value of another type, NotIndexed naming the keys that there are.
+        Uses the arrangement whose key is exactly these columns; a value is of the column's type, as
+        Arrow gives it to Python, or None. Raises UnknownCollection, SchemaMismatch for a value of
+        another type, NotIndexed naming the keys that there are.
 
         With `as_of` the rows at that time: raises InvalidTime, TimeIncomplete for one that is not
         completed yet, TimeCompacted for one before the last that no `hold` keeps.
+
+        >>> found = pool.peek("copy", {"id": 7})
+        >>> found.time, found.rows.to_pylist(), found.counts, found.errors
+        (0, [{'id': 7}], array([1]), 0)
         """
-        collection = self._catalog.find(name)
-        if not isinstance(key, Mapping):
-            raise SchemaMismatch(f"a key is a mapping of columns to values, not {key!r}")
-        index = collection.index_on(key)
-        return self._read(collection, index, [key[column] for column in index.key_names], as_of)
+        return self._core.switches.steady(lambda: self._reads.peek(name, key, as_of))
 
     def look_up(self, name: str, keys: pa.RecordBatch) -> Found:
-        """The rows of an input or dataflow with each of many `keys`; else as `peek`."""
-        collection = self._catalog.find(name)
-        if not isinstance(keys, pa.RecordBatch):
-            raise SchemaMismatch(f"keys are a RecordBatch, not a {type(keys).__name__}")
-        names = keys.schema.names
-        if len(set(names)) < len(names):
-            raise SchemaMismatch(f"keys with a column twice: {', '.join(names)}")
-        index = collection.index_on(names)
-        _refuse_overflow(collection)
-        try:
-            return index.look_up(keys, collection.layout, self._interner)
-        except MemoryError as shortage:
-            raise out_of_memory(f"a look-up in {name!r}", shortage) from shortage
-        except OverflowError as error:
-            raise overflowed(name) from error
-        finally:
-            self._release_what_was_sought()
+        """The rows of an input or dataflow with each of many keys, at the last completed time.
+
+        `keys` has a key in each row, of the columns of one arrangement's key. Equal keys are one
+        group: of m rows found `owners` has the group (int64, shape (m,)), and `order` and `starts`
+        the positions of the keys of each group. Raises as `peek`.
+
+        >>> found = pool.look_up("copy", pa.record_batch([[8, 6, 8]], schema=schema))
+        >>> found.rows.to_pylist(), found.owners.tolist()
+        ([{'id': 8}], [1])
+        >>> found.order.tolist(), found.starts.tolist()  # the group of 6, then that of 8
+        ([1, 0, 2], [0, 1, 3])
+        """
+        return self._core.switches.steady(lambda: self._reads.look_up(name, keys))
 
     def scan(self, name: str, *, as_of: int | None = None) -> Snapshot:
-        """All rows of an input or dataflow (raises as `peek` does)."""
-        collection = self._catalog.find(name)
-        return self._read(collection, collection.first_index()[1], None, as_of)
+        """All rows of an input or dataflow, each with its count; else as `peek`.
 
-    def _read(
-        self, collection: Collection, index: Index, values: list[object] | None, as_of: int | None
-    ) -> Snapshot:
-        wanted = None if as_of is None else one_time(as_of)
-        _refuse_overflow(collection)
-        try:
-            rows, counts, last = snapshot(
-                index.trace,
-                self._schedule,
-                index.shape.restored,
-                collection.layout,
-                self._interner,
-                values,
-                Layout(index.key_schema),
-                wanted,
-            )
-        except MemoryError as shortage:
-            raise out_of_memory(f"a look-up in {collection.name!r}", shortage) from shortage
-        except OverflowError as error:
-            raise overflowed(collection.name) from error
-        finally:
-            self._release_what_was_sought()
-        errors = self._row_errors.counted(collection, wanted)
-        # Only now: a hold that is there afterwards was there when the batches were taken.
-        if wanted is not None and wanted < last and not self._holds.cover(index, wanted):
-            raise TimeCompacted(
-                f"time {wanted} of {collection.name!r} is not kept for its arrangement by"
-                f" ({', '.join(index.key_names)}): without a hold only the last one is, {last}"
-            )
-        return Snapshot(
-            (None if last < 0 else last) if wanted is None else wanted, rows, counts, errors
-        )
-
-    def _release_what_was_sought(self) -> None:
-        """Release strings once they are many: those that are looked for are kept like others.
-
-        A step under way, or another reader, will do so.
+        >>> pool.scan("copy").rows.to_pylist()
+        [{'id': 7}, {'id': 8}]
         """
-        if self._interner.bytes < self._sweep_at or self._interner.snapshots > 0:
-            return
-        if self._gate.try_enter():
-            try:
-                self._release_strings()
-            finally:
-                self._gate.leave()
+        return self._core.switches.steady(lambda: self._reads.scan(name, as_of))
 
     def arrangements(self) -> list[ArrangementInfo]:
         """Accounts of every arrangement and every other state of dataflows, with their readers.
 
-        State of an operator is named by its kind, as in `reached[node] (known rows)`.
+        State of an operator is named by its kind, as in `reached[node] (known rows)`. Records are
+        counted, memory is in bytes, and time in seconds.
+
+        >>> [(info.name, info.records, info.users) for info in pool.arrangements()]
+        [('orders[id]', 2, ('copy',))]
         """
-        return accounts(list(self._catalog.living), list(self._collections.values()))
+        core = self._core
+        return accounts(list(core.catalog.living), list(core.catalog.collections.values()))
+
+    def arranged(self) -> frozenset[str]:
+        """The names of the arrangements, without the cost of accounts.
+
+        >>> pool.arranged()
+        frozenset({'orders[id]'})
+        """
+        return frozenset(piece.name for piece in list(self._core.catalog.living) if piece.traces)
+
+    def operators(self, name: str, *, shown: str | None = None) -> Operators:
+        """The operators of a dataflow, with the rows, bytes and time of each, and rounds of loops.
+
+        They have the numbers that `plan_text` gave them before the dataflow was installed, which is
+        `shown` by another name if one is given. Waits for a step under way. Raises
+        UnknownCollection.
+        """
+        core = self._core
+        with core.gate:
+            found = core.catalog.find_dataflow(name)
+            return operators(found, core.catalog.collections.values(), shown or name)
+
+    def spent(self, name: str) -> Spent:
+        """The cost of a dataflow since it was installed, in seconds and rounds of its loops.
+
+        Raises UnknownCollection.
+
+        >>> pool.spent("copy").rounds
+        0
+        """
+        return spent(self._core.catalog.find_dataflow(name))
 
     def explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
         """The arrangements that `install` would reuse and create, with estimates, without doing so.
 
+        The estimates are of rows and bytes, from the rows of inputs (`ivm.dataflow.selectivity`).
         Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported.
+
+        >>> forecast = pool.explain(Get("orders", schema), ["id"])
+        >>> forecast.reused, forecast.created
+        (('orders[id]',), ())
         """
         return recursing(node, lambda: self._explain(node, key))
 
@@ -601,22 +520,22 @@ class Pool:
         if key is not None:
             names = key_names("the view", key)
             wanted = Arrange(node, key_positions("the view", node.schema, names))
-        return forecast(wanted, self._catalog.arrangements, self._catalog.find)
+        return forecast(wanted, self._core.catalog.arrangements, self._core.catalog.find)
 
     def plan_text(self, node: Node, key: Sequence[str] | None) -> str:
         """The physical plan that `install` would build now, as text: its stages, by arrangement.
 
         Raises UnknownCollection, SchemaMismatch, NotIndexed, Unsupported; OutOfMemory.
+
+        >>> print(pool.plan_text(Get("orders", schema), None))
+        reuse orders[id]
+        deliver
+          #0 Flatten orders[id] to ($0)
+          #1 CaptureRows #0
         """
-        with self._gate:
+        with self._core.gate:
             try:
                 planned, found = self._plans.of_dataflow("the view", node, key)
                 return plan_text(planned.plan, [piece.name for piece, _ in found])
             except MemoryError as shortage:
                 raise out_of_memory("a plan", shortage) from shortage
-
-
-def _refuse_overflow(collection: Collection) -> None:
-    """Refuse to read an input whose counts overflowed: it stays where a dataflow is dropped."""
-    if collection.intake is not None and collection.piece.failure is not None:
-        raise overflowed(collection.name)

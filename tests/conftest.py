@@ -5,9 +5,11 @@ that a run which passes has run everything.
 """
 
 import os
+import sys
 from collections.abc import Generator
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from tests.kafka.broker import broker, kafka, secured
@@ -19,6 +21,9 @@ __all__ = ["broker", "judge", "kafka", "secured"]
 settings.register_profile("ivm", deadline=None, print_blob=True)
 settings.register_profile("quick", settings.get_profile("ivm"), max_examples=15)
 settings.load_profile("ivm")
+
+# What services log in the process of a test is no output of the commands that it calls meanwhile.
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
 
 # The servers that each fixture runs.
 SERVERS = {

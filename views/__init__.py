@@ -11,6 +11,7 @@
 - `lowering/`: lowering: the translation of the logical plan into a dataflow, with every choice made
 - `plan/`: the logical plan: relational algebra, built by front-ends and mapped by rewrites
 - `programs/`: the library of programs: well-known recursive and graph computations as views
+- `reads`: the columns that a query reads of a table
 - `rewrites/`: rewrites of the plan: named rules in the order in which they run, one in each module
 - `sql/`: the SQL front-end: PostgreSQL's dialect, bound and typed into a plan
 - `types`: column types by their SQL names

@@ -4,7 +4,7 @@ Held in memory and serialisable; its owner makes it durable. A view is listed af
 reads, so installing the views in order always finds their inputs.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -66,10 +66,14 @@ class View:
 
 
 class Catalog:
-    """Holds tables and views by name; both share one namespace. Names are case-sensitive."""
+    """Holds tables and views by name; both share one namespace. Names are case-sensitive.
+
+    Its `version` is another one after each change.
+    """
 
     def __init__(self, tables: Iterable[Table] = (), views: Iterable[View] = ()) -> None:
         self._entries: dict[str, Table | View] = {}
+        self.version = 0
         for table in tables:
             self.add_table(table)
         for view in views:
@@ -105,7 +109,7 @@ class Catalog:
     def add_table(self, table: Table) -> None:
         """Declares a table (raises NameTaken, BadDefinition)."""
         self._check_new(table)
-        self._entries[table.name] = table
+        self._set(table.name, table)
 
     def add_view(self, view: View) -> None:
         """Declares a view over other entries (raises NameTaken, UnknownName, BadDefinition)."""
@@ -114,21 +118,48 @@ class Catalog:
             raise BadDefinition(f"unknown language {view.language!r}; known: {LANGUAGES}")
         for name in view.dependencies:
             self[name]
-        self._entries[view.name] = view
+        self._set(view.name, view)
 
-    def widen(self, table: Table) -> None:
-        """Replaces a table by one that may have more columns, which no view of now sees.
+    def alter(self, table: Table) -> None:
+        """Replaces a table by one with other columns, the new ones last, which no view of now sees.
 
         Raises UnknownName.
         """
-        before = len(self[table.name].schema)
-        self._entries[table.name] = table
-        if len(table.schema) == before:
-            return
+        before = self[table.name].schema.names
+        self._set(table.name, table)
         for view in self.views:
-            if table.name in view.dependencies and table.name not in dict(view.sees):
-                sees = (*view.sees, (table.name, before))
-                self._entries[view.name] = replace(view, sees=sees)
+            if table.name in view.dependencies:
+                sees = dict(view.sees)
+                seen = before[: sees.pop(table.name, len(before))]
+                kept = sum(name in table.schema.names for name in seen)
+                if kept < len(table.schema):
+                    sees[table.name] = kept
+                self._set(view.name, replace(view, sees=tuple(sees.items())))
+
+    def retype(self, name: str, schema: pa.Schema) -> None:
+        """Gives a view the columns that it has over altered tables."""
+        view = self[name]
+        assert isinstance(view, View)
+        self._set(name, replace(view, schema=schema))
+
+    def redefine(self, views: Sequence[View]) -> None:
+        """Gives views that are there other definitions: one, and all that read it, in their order.
+
+        Raises UnknownName.
+        """
+        for view in views:
+            self[view.name]
+        for view in views:
+            self._remove(view.name)
+        for view in views:
+            self._set(view.name, view)
+
+    def rename_view(self, name: str, to: str) -> None:
+        """Gives a view that no other reads another name; it is listed last (raises UnknownName)."""
+        view = self[name]
+        assert isinstance(view, View)
+        self._remove(name)
+        self._set(to, replace(view, name=to))
 
     def seen_by(self, view: View) -> "Catalog":
         """Gives the catalog as it is for a view's text: without the columns added since."""
@@ -149,7 +180,7 @@ class Catalog:
         entry = self[name]
         if dependents := self.dependents(name):
             raise StillUsed(f"{name!r} is read by {', '.join(dependents)}; drop those first")
-        del self._entries[name]
+        self._remove(name)
         return entry
 
     def dependents(self, name: str) -> tuple[str, ...]:
@@ -170,20 +201,7 @@ class Catalog:
                 {"name": t.name, "columns": schema_to_json(t.schema), "key": list(t.key)}
                 for t in self.tables
             ],
-            "views": [
-                {
-                    "name": v.name,
-                    "query": v.query,
-                    "language": v.language,
-                    "columns": schema_to_json(v.schema),
-                    "key": list(v.key),
-                    "dependencies": list(v.dependencies),
-                    "lookups": v.lookups,
-                    "is_unique": v.is_unique,
-                    "sees": dict(v.sees),
-                }
-                for v in self.views
-            ],
+            "views": [view_to_json(view) for view in self.views],
         }
 
     @classmethod
@@ -194,23 +212,18 @@ class Catalog:
                 Table(t["name"], schema_from_json(t["columns"]), tuple(t["key"]))
                 for t in document["tables"]
             ]
-            views = [
-                View(
-                    v["name"],
-                    v["query"],
-                    v["language"],
-                    schema_from_json(v["columns"]),
-                    tuple(v["key"]),
-                    tuple(v["dependencies"]),
-                    v.get("lookups", True),
-                    v.get("is_unique", False),
-                    tuple(v.get("sees", {}).items()),
-                )
-                for v in document["views"]
-            ]
+            views = [view_from_json(v) for v in document["views"]]
         except (KeyError, TypeError) as error:
             raise BadDefinition(f"not a stored catalog: {error!r}") from error
         return cls(tables, views)
+
+    def _set(self, name: str, entry: Table | View) -> None:
+        self._entries[name] = entry
+        self.version += 1
+
+    def _remove(self, name: str) -> None:
+        del self._entries[name]
+        self.version += 1
 
     def _check_new(self, entry: Table | View) -> None:
         if not entry.name:
@@ -225,6 +238,36 @@ class Catalog:
         for column in entry.key:
             if column not in names:
                 raise BadDefinition(f"key column {column!r} is not a column of {entry.name!r}")
+
+
+def view_to_json(view: View) -> dict[str, Any]:
+    """Writes a view as a JSON object; `view_from_json` is the inverse."""
+    return {
+        "name": view.name,
+        "query": view.query,
+        "language": view.language,
+        "columns": schema_to_json(view.schema),
+        "key": list(view.key),
+        "dependencies": list(view.dependencies),
+        "lookups": view.lookups,
+        "is_unique": view.is_unique,
+        "sees": dict(view.sees),
+    }
+
+
+def view_from_json(value: Mapping[str, Any]) -> View:
+    """Reads the view that `view_to_json` wrote."""
+    return View(
+        value["name"],
+        value["query"],
+        value["language"],
+        schema_from_json(value["columns"]),
+        tuple(value["key"]),
+        tuple(value["dependencies"]),
+        value.get("lookups", True),
+        value.get("is_unique", False),
+        tuple(value.get("sees", {}).items()),
+    )
 
 
 def schema_to_json(schema: pa.Schema) -> list[dict[str, Any]]:

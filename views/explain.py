@@ -10,16 +10,11 @@ from typing import assert_never
 from ivm.dataflow import nodes as df
 from ivm.dataflow.expressions import Expression
 from ivm.dataflow.text import (
-    aggregate_text,
     call_text,
-    columns_text,
     expression_text,
     framed_text,
     order_text,
-    orders_text,
-    window_call_text,
 )
-from ivm.dataflow.traversal import children
 from views.catalog import Catalog
 from views.compile import deeply, existing
 from views.languages import FRONT_ENDS
@@ -189,66 +184,15 @@ def dataflow_text(node: df.Node) -> str:
 
 def _dataflow_lines(node: df.Node, depth: int, shown: set[int]) -> Iterator[str]:
     """Yields the lines of `node`; a node that was shown before is only named."""
-    again = id(node) in shown and bool(children(node))
-    yield "  " * depth + _dataflow_line(node) + (" (as above)" if again else "")
+    again = id(node) in shown and bool(node.children)
+    line = f"{type(node).__name__} {node.text(shown_type)}".rstrip()
+    yield "  " * depth + line + (" (as above)" if again else "")
     shown.add(id(node))
     if not again:
-        for child in children(node):
+        for child in node.children:
             yield from _dataflow_lines(child, depth + 1, shown)
-
-
-def _dataflow_line(node: df.Node) -> str:
-    name = type(node).__name__
-    match node:
-        case df.Get() | df.Recursive():
-            return f"{name} {node.name}"
-        case df.Constant():
-            return f"Constant {len(node.rows)} rows"
-        case df.Filter():
-            return f"Filter {_physical(node.predicate)}"
-        case df.Map():
-            outputs = (f"{n} := {_physical(e)}" for n, e in node.outputs)
-            return f"Map {', '.join(outputs)}"
-        case df.Arrange():
-            return f"Arrange by {columns_text(node.key)}"
-        case df.DeltaJoin():
-            paths = (
-                (i, *(step.relation for step in path.lookups)) for i, path in enumerate(node.paths)
-            )
-            routes = ", ".join(" > ".join(map(str, path)) for path in paths)
-            return f"DeltaJoin {routes} to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
-        case df.Join():
-            return f"{name} to ({', '.join(f'{n} := ${i}' for n, i in node.outputs)})"
-        case df.Reduce():
-            calls = (f"{a.name} := {aggregate_text(a)}" for a in node.aggregates)
-            return f"Reduce by {columns_text(node.key)} {', '.join(calls)}"
-        case df.TemporalFilter():
-            return f"TemporalFilter by {node.clock.schema.names[0]}"
-        case df.TopK():
-            by = f"TopK by {columns_text(node.key)} order {orders_text(node.order)}"
-            return f"{by} limit {node.limit} offset {node.offset}"
-        case df.Window():
-            made = ", ".join(f"{c.name} := {window_call_text(c)}" for c in node.calls)
-            return f"Window by {columns_text(node.key)} order {orders_text(node.order)} {made}"
-        case df.Iterate():
-            return f"Iterate {node.result}"
-        case df.EnterAt():
-            return f"EnterAt {_physical(node.priority)} into {node.into}"
-        case df.Threshold():
-            return f"Threshold{'' if node.limit is None else f' limit {node.limit}'}"
-        case df.FlatMap():
-            return f"FlatMap to ({', '.join(node.schema.names)})"
-        case df.Consolidate() | df.Union() | df.Negate() | df.Distinct():
-            return name
-        case _:
-            assert_never(node)
 
 
 def _logical(expression: Expression) -> str:
     """An expression over numbered columns."""
     return expression_text(expression, lambda i: f"#{i}", shown_type)
-
-
-def _physical(expression: Expression) -> str:
-    """An expression over positions."""
-    return expression_text(expression, lambda i: f"${i}", shown_type)

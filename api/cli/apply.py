@@ -6,7 +6,7 @@ The file runs here, in the command line's own process; the service gets the SQL 
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from api.client import ServiceClient, path
+from api.cli.filling import put_view
 from connectors.tables.spec import type_of
+from ivm_client.service import ServiceClient
 from views.builder import Database, ViewDefinition
 from views.builder import table as builder
 from views.catalog import Catalog, Table, View
@@ -48,17 +49,17 @@ def definitions(file: Path) -> list[ViewDefinition]:
 def apply(file: Path, service: ServiceClient) -> Iterator[Applied]:
     """Register the views of `file` one after another, each over those before it.
 
-    Raises ServiceProblem where the service refuses one, BadDefinition where the file is wrong.
+    Raises Problem where the service refuses one, BadDefinition where the file is wrong.
     """
     for definition in definitions(file):
-        query = _query(definition, file, _catalog(service))
+        query = query_of(definition, file, catalog_of(service))
         known = {view["name"] for view in service.get("/v1/views")["views"]}
         body = {"query": query, "language": "sql", "key": definition.key}
-        service.put(path("views", definition.name), body)
+        put_view(definition.name, body, service)
         yield Applied(definition.name, query, definition.name not in known)
 
 
-def _query(definition: ViewDefinition, file: Path, catalog: Catalog) -> str:
+def query_of(definition: ViewDefinition, file: Path, catalog: Catalog) -> str:
     """The SQL of a view (raises BadDefinition)."""
     name = f"view {definition.name!r}: "
     with _placed(file, name):
@@ -101,12 +102,9 @@ def _not_a_table(built: object) -> str:
     return f"its function answers {type(built).__name__}, which is no table; {ending}"
 
 
-def _catalog(service: ServiceClient) -> Catalog:
+def catalog_of(service: ServiceClient) -> Catalog:
     """The catalog of the service, as a builder sees it."""
-    tables = [
-        Table(s["name"], _schema(s["columns"]), tuple(s["key"]))
-        for s in service.get("/v1/sources")["sources"]
-    ]
+    tables = map(table_of, service.get("/v1/sources")["sources"])
     views = [
         View(
             v["name"],
@@ -120,6 +118,11 @@ def _catalog(service: ServiceClient) -> Catalog:
         for v in service.get("/v1/views")["views"]
     ]
     return Catalog(tables, views)
+
+
+def table_of(source: Mapping[str, Any]) -> Table:
+    """The table of a source, as the service answers it."""
+    return Table(source["name"], _schema(source["columns"]), tuple(source["key"]))
 
 
 def _schema(columns: list[dict[str, Any]]) -> pa.Schema:

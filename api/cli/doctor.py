@@ -1,4 +1,7 @@
-"""`ivm doctor`: checks that everything configured is there and answers, without a service."""
+"""`ivm doctor`: checks that all that is configured is there, and warns of what will hurt.
+
+A service need not run; of one that does it says what it is behind with.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -7,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from api.cli.advice import on_service, on_topic
+from api.cli.machine import other_clock, scarce_disk, scarce_memory
 from api.registry import Registry
 from api.settings import Settings
 from connectors.checkpoint.store import open_store
@@ -17,6 +22,7 @@ from connectors.kafka.topics import Cluster
 from connectors.spark.java import java_home
 from connectors.tables.spec import TableSpec
 from ivm.errors import IvmError
+from ivm_client.errors import ClientError
 
 # A subject that no registry has: to be told so is an answer.
 _NO_SUBJECT = "ivm-doctor"
@@ -24,64 +30,99 @@ _NO_SUBJECT = "ivm-doctor"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A checked part of the configuration; `fault` names the error and its remedy, or is None."""
+    """A checked part; `fault` names the error and its remedy, `warning` what will hurt, or None."""
 
     part: str
     setting: str
     fault: str | None
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
     part: str
     setting: str
-    run: Callable[[], object]
+    run: Callable[[], str | None]
 
 
 def examine(settings: Settings) -> list[Finding]:
     """Every part that is configured or declared; takes some seconds where a part is silent."""
     checks = list(_checks(settings))
     with ThreadPoolExecutor(max_workers=max(len(checks), 1)) as pool:
-        return list(pool.map(_found, checks))
+        found = list(pool.map(_found, checks))
+    return [*found, *_of_service(settings)]
+
+
+def _of_service(settings: Settings) -> list[Finding]:
+    """The arrears of a running service; that none runs is no fault."""
+    try:
+        return [Finding(told.part, "", None, told.warning) for told in on_service(settings)]
+    except ClientError as error:
+        return [Finding("service", "api_key", str(error))]
 
 
 def _found(check: _Check) -> Finding:
     try:
-        check.run()
+        warning = check.run()
     except (IvmError, OSError) as error:
         return Finding(check.part, check.setting, str(error))
-    return Finding(check.part, check.setting, None)
+    return Finding(check.part, check.setting, None, warning)
 
 
 def _checks(settings: Settings) -> Iterator[_Check]:
     for setting, directory in (("data", settings.data), ("topics", settings.topics_directory)):
         yield _Check("directory", setting, partial(_write, directory))
     yield _Check("checkpoints", "checkpoints", partial(_keep, settings.checkpoints_place))
-    yield _Check("Java", "JAVA_HOME", java_home)
+    yield _Check("Java", "JAVA_HOME", _silent(java_home))
+    limit = settings.max_process_bytes
+    yield _Check("memory", "max_process_bytes", partial(scarce_memory, limit))
+    if settings.oidc is not None:
+        ca = str(settings.oidc.ca) if settings.oidc.ca is not None else True
+        clock = partial(other_clock, settings.oidc.issuer, ca)
+        yield _Check("clock of the issuer", "oidc.issuer", clock)
     sources = _sources(settings)
-    if settings.connections or sources:
-        yield _Check("jars", "spark_jars", partial(_find_jars, settings.spark_jars))
+    if settings.trigger == "real-time":
+        yield _Check("jars", "spark_jars", _silent(partial(_find_jars, settings.spark_jars)))
     for name, connection in settings.connections.items():
-        yield _Check(f"connection {name}", f"connections.{name}", Cluster(connection).check)
+        check = _silent(Cluster(connection).check)
+        yield _Check(f"connection {name}", f"connections.{name}", check)
         if (config := config_of(connection)) is not None:
             setting = f"connections.{name}.schema_registry_url"
             ask = partial(SchemaRegistry(config).latest, _NO_SUBJECT)
-            yield _Check(f"registry of {name}", setting, ask)
+            yield _Check(f"registry of {name}", setting, _silent(ask))
+            yield _Check(f"clock of {name}'s registry", setting, partial(other_clock, config.url))
     for spec in sources:
         setting = f"connections.{spec.connection}"
         yield _Check(f"source {spec.name}", setting, _topic(spec, settings))
+    for view, target in _registry(settings).targets.items():
+        connection_of = settings.connections.get(target.connection)
+        if connection_of is not None:
+            setting = f"connections.{target.connection}"
+            advise = partial(on_topic, Cluster(connection_of), target)
+            yield _Check(f"sink of {view}", setting, advise)
 
 
-def _write(directory: Path) -> None:
+def _silent(run: Callable[[], object]) -> Callable[[], str | None]:
+    """A check that warns of nothing."""
+
+    def check() -> None:
+        run()
+
+    return check
+
+
+def _write(directory: Path) -> str | None:
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=directory) as file:
         file.write(b"ivm")
+    return scarce_disk(directory)
 
 
-def _keep(place: str) -> None:
+def _keep(place: str) -> str | None:
     store = open_store(place)
     store.publish("doctor", b"ivm")
     store.remove("doctor")
+    return scarce_disk(Path(place)) if Path(place).is_dir() else None
 
 
 def _find_jars(directory: Path) -> None:
@@ -93,18 +134,23 @@ def _find_jars(directory: Path) -> None:
 
 def _sources(settings: Settings) -> list[TableSpec]:
     """The declared sources that are read from Kafka."""
-    known = Registry(settings.data / "registry.json").sources.values()
-    return [spec for spec in known if spec.is_remote]
+    return [spec for spec in _registry(settings).sources.values() if spec.is_remote]
 
 
-def _topic(spec: TableSpec, settings: Settings) -> Callable[[], object]:
-    def check() -> None:
+def _registry(settings: Settings) -> Registry:
+    return Registry(settings.data / "registry.json")
+
+
+def _topic(spec: TableSpec, settings: Settings) -> Callable[[], str | None]:
+    def check() -> str | None:
         connection = settings.connections.get(spec.connection or "")
         if connection is None:
             raise UnknownConnection(
                 f"source {spec.name!r} names a connection {spec.connection!r} that is not "
                 "configured; configure it, or delete the source"
             )
-        Cluster(connection).check_readable(spec.topic)
+        cluster = Cluster(connection)
+        cluster.check_readable(spec.topic)
+        return on_topic(cluster, spec)
 
     return check

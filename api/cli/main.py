@@ -3,41 +3,58 @@
 import sys
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import orjson
 import typer
 from rich.markup import escape
 
-from api.cli import programs, quarantine
-from api.cli.apply import apply
+from api.cli import key as keys
+from api.cli import programs, quarantine, sources, views
+from api.cli.applying import apply_folder
+from api.cli.backup import backup, restore
 from api.cli.doctor import examine
-from api.cli.rows import rows, tail
-from api.client import path
+from api.cli.init import init
+from api.cli.operators import operators
+from api.cli.status import arrangements, errors, status
+from api.cli.texts import Key, Query, Written, text_of
+from api.cli.top import top
 from api.serve import serve as run_service
 from api.settings import Settings
-from api.terminal import connected, naming, out, plain_errors, print_json, print_table
-from views.catalog import Language
+from api.terminal import (
+    FAILED,
+    AsJson,
+    connected,
+    out,
+    plain_errors,
+    print_answer,
+    print_json,
+    print_table,
+)
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-views = typer.Typer(no_args_is_help=True, help="Views of a running service.")
-sources = typer.Typer(no_args_is_help=True, help="Sources of a running service.")
-app.add_typer(views, name="view")
-app.add_typer(sources, name="source")
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app.add_typer(views.app, name="view")
+app.add_typer(sources.app, name="source")
 app.add_typer(programs.app, name="program")
 app.add_typer(quarantine.app, name="quarantine")
-views.command()(rows)
-views.command()(tail)
-# The wheel leaves the demo out, and DuckDB, which judges it.
+app.add_typer(keys.app, name="key")
+app.command("apply")(apply_folder)
+app.command()(init)
+app.command()(backup)
+app.command()(restore)
+app.command()(status)
+app.command()(errors)
+app.command()(arrangements)
+app.command()(top)
+# The wheel leaves the demos out, and DuckDB and networkx, which judge them.
 with suppress(ModuleNotFoundError):
     from api.demo.command import demo
+    from api.mentions.command import mentions
 
     app.command()(demo)
+    app.command()(mentions)
 
-FINDING = ("part", "setting", "fault")
+FINDING = ("part", "setting", "found")
 
-Key = Annotated[list[str] | None, typer.Option(help="A column to look the view up by; repeatable.")]
 Form = Literal["table", "json", "ndjson", "csv", "arrow", "parquet"]
 FORMS: dict[Form, str] = {
     "json": "application/json",
@@ -47,13 +64,14 @@ FORMS: dict[Form, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 
-Query = Annotated[str, typer.Argument(help="The query, or @FILE to read it from a file.")]
-Written = Annotated[Language, typer.Option(help="The language of the query.")]
-
 
 @app.callback()
 def main() -> None:
-    """Views over change data capture, kept exactly up to date."""
+    """Views over change data capture, kept exactly up to date.
+
+    Exit codes: 0 done, 1 refused or failed, 2 not written as the help says, 3 no service answers.
+    With --json stdout has JSON alone; errors and progress are on stderr.
+    """
 
 
 @app.command()
@@ -64,33 +82,53 @@ def serve() -> None:
 
 
 @app.command()
-def doctor(
-    json: Annotated[bool, typer.Option("--json", help="The findings as JSON.")] = False,
-) -> None:
-    """Test what is configured: directories, Java, jars, brokers, registries, sources' topics.
+def doctor(json: AsJson = False) -> None:
+    """Test what is configured, and what will hurt; of a service that runs, what it is behind with.
 
-    Fails if anything is at fault.
+    That is directories and their disks, memory, clocks, Java, jars, brokers, registries, topics of
+    sources and sinks. Fails if anything is at fault; a warning is none.
     """
     with plain_errors():
         findings = [asdict(finding) for finding in examine(Settings())]
     if json:
         print_json(findings)
     else:
-        print_table([{**f, "fault": f["fault"] or "ok"} for f in findings], FINDING)
-    raise typer.Exit(1 if any(finding["fault"] for finding in findings) else 0)
+        print_table([{**f, "found": _told(f)} for f in findings], FINDING)
+    if any(finding["fault"] for finding in findings):
+        raise typer.Exit(FAILED)
+
+
+def _told(finding: dict[str, Any]) -> str:
+    if finding["fault"]:
+        return str(finding["fault"])
+    return f"warning: {finding['warning']}" if finding["warning"] else "ok"
 
 
 @app.command()
-def explain(query: Query, key: Key = None, language: Written = "sql") -> None:
+def explain(
+    query: Query,
+    key: Key = None,
+    language: Written = "sql",
+    analyze: Annotated[
+        bool, typer.Option("--analyze", help="QUERY is a view: what each part of it has cost.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
     """Show the view that QUERY would make, without making it."""
+    if analyze:
+        operators(query, json)
+        return
     with connected() as service:
-        body = {"query": _text(query), "language": language, "key": key}
+        body = {"query": text_of(query), "language": language, "key": key}
         answer = service.post("/v1/explain", body)
+    if json:
+        print_json(answer)
+        return
     for stage in answer.pop("stages"):
         out.rule(escape(stage["name"]))
         out.print(escape(stage["text"]))
     out.rule("view")
-    print_json(answer)
+    print_answer(answer, as_json=False)
 
 
 @app.command("query")
@@ -99,101 +137,18 @@ def ask(
     language: Written = "sql",
     limit: Annotated[int, typer.Option(min=1, help="Rows, at most.")] = 100,
     form: Annotated[Form, typer.Option("--format", help="How the rows are written.")] = "table",
+    json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
 ) -> None:
     """Answer QUERY once, over the sources and views as they are now."""
-    body = {"query": _text(query), "language": language, "limit": limit}
+    if json:
+        form = "json"
+    body = {"query": text_of(query), "language": language, "limit": limit}
     with connected() as service:
         if form != "table":
-            answer = service.posted("/v1/query", body, FORMS[form])
-            sys.stdout.buffer.write(answer)
+            found = service.request("POST", "/v1/query", body, headers={"accept": FORMS[form]})
+            sys.stdout.buffer.write(found.content)
             return
-        found = service.post("/v1/query", body)
-    print_table(found["rows"], tuple(column["name"] for column in found["columns"]))
-    if found["more"]:
+        answer = service.post("/v1/query", body)
+    print_table(answer["rows"], tuple(column["name"] for column in answer["columns"]))
+    if answer["more"]:
         out.print(f"more than {limit}; --limit shows more")
-
-
-@views.command("list")
-def list_views() -> None:
-    """All views."""
-    with connected() as service:
-        found = service.get("/v1/views")["views"]
-    print_table(found, ("name", "status", "key", "errors", "query"))
-
-
-@views.command("show")
-def show_view(name: str) -> None:
-    """One view."""
-    with connected() as service:
-        print_json(service.get(path("views", name)))
-
-
-@views.command("create")
-def create_view(name: str, query: Query, key: Key = None, language: Written = "sql") -> None:
-    """Maintain a view from now on."""
-    with connected() as service:
-        body = {"query": _text(query), "language": language, "key": key}
-        print_json(service.put(path("views", name), body))
-
-
-@views.command("apply")
-def apply_views(file: Annotated[Path, typer.Argument(help="Python with @view functions.")]) -> None:
-    """Maintain the views that a Python file defines; it runs here, not in the service."""
-    with connected() as service:
-        for applied in apply(file, service):
-            out.print(f"{escape(applied.name)}: {'created' if applied.is_new else 'unchanged'}")
-
-
-@views.command("retry")
-def retry_view(name: str) -> None:
-    """Maintain a view that has failed again; its delta topic begins anew."""
-    with connected() as service:
-        print_json(service.post(path("views", name, "retry"), {}))
-
-
-@views.command("drop")
-def drop_view(name: str) -> None:
-    """Stop a view and delete its delta topic."""
-    with connected() as service:
-        service.delete(path("views", name))
-
-
-@sources.command("list")
-def list_sources() -> None:
-    """All sources."""
-    with connected() as service:
-        found = service.get("/v1/sources")["sources"]
-    print_table(found, ("name", "topic", "key", "offsets"))
-
-
-@sources.command("show")
-def show_source(name: str) -> None:
-    """One source."""
-    with connected() as service:
-        print_json(service.get(path("sources", name)))
-
-
-@sources.command("create")
-def create_source(
-    name: str, file: Annotated[Path, typer.Argument(help="JSON: topic, columns, key.")]
-) -> None:
-    """Declare a source as FILE says."""
-    with connected() as service:
-        with naming(file):
-            body = orjson.loads(file.read_bytes())
-        print_json(service.put(path("sources", name), body))
-
-
-@sources.command("drop")
-def drop_source(name: str) -> None:
-    """Forget a source; its topic stays."""
-    with connected() as service:
-        service.delete(path("sources", name))
-
-
-def _text(query: str) -> str:
-    if not query.startswith("@"):
-        return query
-    file = Path(query[1:])
-    with naming(file):
-        return file.read_text()

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from api.client import path
-from api.terminal import connected, out, plain_errors, print_json, print_table
+from api.terminal import AsJson, connected, out, plain_errors, print_answer, print_json, print_table
+from ivm_client.service import path
 from views.errors import BadDefinition
 from views.programs import Program, load, names
 
@@ -23,18 +23,35 @@ Values = Annotated[
 
 
 @app.command("list")
-def list_programs() -> None:
+def list_programs(json: AsJson = False) -> None:
     """All programs."""
-    found = ({"name": name, "program": load(name).summary} for name in names())
-    print_table(list(found), ("name", "program"))
+    found = [{"name": name, "program": load(name).summary} for name in names()]
+    if json:
+        print_json({"programs": found})
+    else:
+        print_table(found, ("name", "program"))
 
 
 @app.command("show")
-def show(name: Name, on: On = None, values: Values = None) -> None:
+def show(name: Name, on: On = None, values: Values = None, json: AsJson = False) -> None:
     """Show the meaning, the needs and the text of a program, over your tables."""
     with plain_errors():
         program = load(name)
         query = _query(program, on, values)
+    if json:
+        relations = [{"name": r.name, "columns": dict(r.columns)} for r in program.relations]
+        print_json(
+            {
+                "name": name,
+                "description": program.description,
+                "source": program.source,
+                "reads": relations,
+                "parameters": dict(program.parameters),
+                "language": program.language,
+                "query": query,
+            }
+        )
+        return
     out.print(escape(f"{program.description}\n\n{program.source}\n"))
     for relation in program.relations:
         columns = ", ".join(f"{column} {kind}" for column, kind in relation.columns.items())
@@ -51,6 +68,7 @@ def create(
     view: Annotated[str | None, typer.Argument(help="The view's name; else the program's.")] = None,
     on: On = None,
     values: Values = None,
+    json: AsJson = False,
 ) -> None:
     """Maintain a program over your tables as a view from now on."""
     with plain_errors():
@@ -58,7 +76,7 @@ def create(
         query = _query(program, on, values)
     body = {"query": query, "language": program.language, "key": list(program.key)}
     with connected() as service:
-        print_json(service.put(path("views", view or name), body))
+        print_answer(service.put(path("views", view or name), body), as_json=json)
 
 
 def _query(program: Program, on: list[str] | None, values: list[str] | None) -> str:

@@ -6,8 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from api.client import path
-from api.terminal import connected, out, plain_errors, print_json, print_member, print_table
+from api.terminal import (
+    FAILED,
+    AsJson,
+    connected,
+    out,
+    plain_errors,
+    print_json,
+    print_member,
+    print_table,
+)
+from ivm_client.service import path
 
 app = typer.Typer(no_args_is_help=True, help="Records that a running service put aside.")
 
@@ -19,7 +28,6 @@ Offset = Annotated[int, typer.Argument(min=0)]
 Overwrite = Annotated[
     bool, typer.Option(help="Also where later records have said more of the same key.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="The service's answer as it is.")]
 Bytes = typer.Option(help="Text, or @FILE for the bytes of a file.")
 
 
@@ -75,6 +83,7 @@ def fix(
     original: Annotated[bool, typer.Option("--original", help="The record as it is.")] = False,
     replay: Annotated[bool, typer.Option("--replay", help="And replay it at once.")] = False,
     overwrite: Overwrite = False,
+    json: AsJson = False,
 ) -> None:
     """Set the key or value that is decoded in a record's stead."""
     if original == (value is not None or key is not None or no_value):
@@ -84,10 +93,13 @@ def fix(
     path = _path(table, partition, offset)
     with connected() as service:
         body: dict[str, Any] = {"value": None} if no_value else {}
-        service.put(path, {**body, **_given("value", value), **_given("key", key)})
+        answer = service.put(path, {**body, **_given("value", value), **_given("key", key)})
         if replay:
             answer = service.post(f"{path}/replay", {"overwrite": overwrite})
-            out.print(f"applied at time {answer['time']}")
+    if json:
+        print_json(answer)
+    elif replay:
+        out.print(f"applied at time {answer['time']}")
 
 
 @app.command("replay")
@@ -97,6 +109,7 @@ def replay(
     offset: Annotated[int | None, typer.Argument(min=0)] = None,
     reason: Annotated[str | None, typer.Option(help="Those put aside for this reason.")] = None,
     overwrite: Overwrite = False,
+    json: AsJson = False,
 ) -> None:
     """Apply one record, or all open ones of a table, as corrections; fails if any is refused."""
     if (partition is None) != (offset is None):
@@ -105,7 +118,10 @@ def replay(
         if partition is not None and offset is not None:
             path = _path(table, partition, offset)
             answer = service.post(f"{path}/replay", {"overwrite": overwrite})
-            out.print(f"applied at time {answer['time']}")
+            if json:
+                print_json(answer)
+            else:
+                out.print(f"applied at time {answer['time']}")
             return
         body: dict[str, Any] = {"table": table, "reason": reason, "overwrite": overwrite}
         count, refused = 0, []
@@ -116,10 +132,14 @@ def replay(
             if "next" not in answer:
                 break
             body["cursor"] = answer["next"]
-    out.print(f"{count} applied, {len(refused)} refused")
+    if json:
+        print_json({"replayed": count, "refused": refused})
+    else:
+        out.print(f"{count} applied, {len(refused)} refused")
+        if refused:
+            print_table(refused, ("table", "partition", "offset", "code", "detail"))
     if refused:
-        print_table(refused, ("table", "partition", "offset", "code", "detail"))
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 @app.command("discard")
@@ -127,6 +147,28 @@ def discard(table: str, partition: Partition, offset: Offset) -> None:
     """Say that nothing is to come of a record; it is kept, and marked."""
     with connected() as service:
         service.post(f"{_path(table, partition, offset)}/discard", {})
+
+
+@app.command("purge")
+def purge(
+    table: Annotated[str | None, typer.Option(help="Of this table only.")] = None,
+    status: Annotated[
+        list[str] | None,
+        typer.Option(help="With this outcome; again for more. All but open, unless given."),
+    ] = None,
+    older_than: Annotated[float, typer.Option(min=0, help="First met so many seconds ago.")] = 0.0,
+    json: AsJson = False,
+) -> None:
+    """Delete records for good, but for those that a start may need."""
+    body: dict[str, Any] = {"table": table, "older_than_seconds": older_than}
+    with connected() as service:
+        answer = service.post(
+            "/v1/quarantine/purge", {**body, **({"statuses": status} if status else {})}
+        )
+    if json:
+        print_json(answer)
+    else:
+        out.print(f"{answer['purged']} purged")
 
 
 @app.command("skip")

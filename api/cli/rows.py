@@ -6,14 +6,15 @@ import orjson
 import typer
 from rich.markup import escape
 
-from api.client import path
 from api.errors import BadParameter
-from api.terminal import connected, out, plain_errors, print_table
+from api.terminal import connected, notes, out, plain_errors, print_line, print_table
+from ivm_client.errors import FeedEnded
+from ivm_client.service import path
 
 STYLES = {"=": "dim", "+": "green", "-": "red"}
 
 Name = Annotated[str, typer.Argument(help="The view.")]
-AsJson = Annotated[bool, typer.Option("--json", help="A line of JSON for each row.")]
+AsLines = Annotated[bool, typer.Option("--json", help="A line of JSON for each row.")]
 
 
 def rows(
@@ -23,17 +24,22 @@ def rows(
     ] = None,
     scan: Annotated[bool, typer.Option(help="By any columns, or none.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="Rows, at most.")] = 100,
-    json: AsJson = False,
+    at_least: Annotated[
+        list[str] | None, typer.Option(help="Wait for source:partition:offset; repeatable.")
+    ] = None,
+    json: AsLines = False,
 ) -> None:
     """Rows of a view with the given values."""
     with plain_errors():
-        wanted = {f"filter[{column}]": value for column, value in map(_pair, values or ())}
+        wanted: dict[str, Any] = _filters(values)
     with connected() as service:
         scan = scan or not wanted
+        if at_least:
+            wanted["at_least"] = at_least
         found = service.get(path("views", name, "rows"), scan=scan, limit=limit, **wanted)
     if json:
         for row in found["rows"]:
-            _print_line(row)
+            print_line(row)
         return
     columns = tuple(found["rows"][0]) if found["rows"] else ("no rows",)
     print_table(found["rows"], columns)
@@ -43,18 +49,28 @@ def rows(
 
 def tail(
     name: Name,
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="COLUMN=VALUE…", help="Of rows with these alone.")
+    ] = None,
+    since: Annotated[int | None, typer.Option(min=0, help="Begin after this time.")] = None,
     snapshot: Annotated[bool, typer.Option(help="Begin with the rows of now.")] = True,
     changes: Annotated[int | None, typer.Option(min=0, help="End after so many rows.")] = None,
-    json: AsJson = False,
+    json: AsLines = False,
 ) -> None:
     """Follow a view: rows that are there (=), come (+) and go (-), until interrupted."""
     shown = 0
+    with plain_errors():
+        wanted: dict[str, Any] = {"snapshot": snapshot, **_filters(values)}
+    if since is not None:
+        wanted["since"] = since
     with connected() as service:
-        followed = service.events(path("views", name, "changes"), snapshot=snapshot)
+        followed = service.events(path("views", name, "changes"), **wanted)
         for event, data in followed:
             if event == "end":
-                out.print(escape(f"the feed ended: {data['detail']}"))
-                return
+                raise FeedEnded(f"the feed ended: {data['detail']}")
+            if event == "renamed":
+                notes.print(escape(f"the view is called {data['view']} by now"))
+                continue
             for sign, count, row in _changes(event, data):
                 if changes is not None and shown >= changes:
                     return
@@ -74,7 +90,7 @@ def _changes(event: str, data: dict[str, Any]) -> list[tuple[str, int, dict[str,
 
 def _show(time: int, sign: str, count: int, row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        _print_line({"time": time, "op": sign, "count": count, "row": row})
+        print_line({"time": time, "op": sign, "count": count, "row": row})
         return
     copies = f" ×{count}" if count > 1 else ""
     members = ", ".join(f"{name}={_text(value)}" for name, value in row.items())
@@ -87,8 +103,9 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def _print_line(document: Any) -> None:
-    out.print(orjson.dumps(document).decode(), markup=False, highlight=False, soft_wrap=True)
+def _filters(values: list[str] | None) -> dict[str, str]:
+    """The parameters that values are given by (raises BadParameter)."""
+    return {f"filter[{column}]": value for column, value in map(_pair, values or ())}
 
 
 def _pair(written: str) -> tuple[str, str]:

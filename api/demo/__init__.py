@@ -1,5 +1,6 @@
 """The demo: change data of a shop and a follower graph, five views, a kill, and a verification.
 
+- `answers`: all rows that the service answers of a view, page by page
 - `changes`: change records of Debezium's kind, made once and stamped when they are sent
 - `command`: `ivm demo`, where there is a demo: in a checkout
 - `graph`: a graph of followers: few are followed by many, and edges come and go

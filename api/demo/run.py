@@ -14,7 +14,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.client import ServiceClient
 from api.demo.changes import Change
 from api.demo.ports import free_ports
 from api.demo.queries import FIFTH, FIRST_FOUR, REVENUE, SOURCES, DemoView
@@ -25,6 +24,7 @@ from api.demo.topics import Topics
 from api.demo.verify import Judge
 from api.demo.workload import Workload, make_workload
 from connectors.ingest.meter import quantile
+from ivm_client.service import ServiceClient
 
 PACED_PER_SECOND = 10_000
 PACED_SECONDS = 15

@@ -5,7 +5,7 @@ published twice would show, and the rows that the service answers.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 import duckdb
 import orjson
 
-from api.client import ServiceClient
+from api.demo.answers import answers
 from api.demo.queries import SOURCES, DemoView
+from ivm_client.service import ServiceClient
 
 Row = tuple[str, ...]
 _DUCKDB_TYPES = {
@@ -69,7 +70,7 @@ class Judge:
         """Compare the delta topic and the service's answers with DuckDB's rows."""
         expected = self.rows(view)
         deltas, folded = _folded(self._topics / f"deltas.{view.name}")
-        answered = Counter(_answers(view, client))
+        answered = Counter(_texts(row.values()) for row in answers(client, view.name))
         faults = [
             f"{account}: {len(found - expected)} rows too many, {len(expected - found)} missing"
             for account, found in (("delta topic", folded), ("answers", answered))
@@ -92,17 +93,6 @@ def _folded(topic: Path) -> tuple[int, Counter[Row]]:
                     rows[_texts(line["row"].values())] += line["diff"]
                     deltas += 1
     return deltas, Counter({row: count for row, count in rows.items() if count})
-
-
-def _answers(view: DemoView, client: ServiceClient) -> Iterator[Row]:
-    """All rows of a view, page by page."""
-    parameters: dict[str, Any] = {"scan": "true", "limit": 10_000}
-    while True:
-        body = client.get(f"/v1/views/{view.name}/rows", **parameters)
-        yield from (_texts(row.values()) for row in body["rows"])
-        if "next" not in body:
-            return
-        parameters["cursor"] = body["next"]
 
 
 def _texts(values: Any) -> Row:

@@ -1,7 +1,7 @@
-"""`/v1/explain`, `/v1/arrangements`, `/v1/errors`: plans, memory, and errors of rows."""
+"""`/v1/explain`, `/v1/arrangements`, `/v1/errors` and operators: plans, costs, errors of rows."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
@@ -16,8 +16,10 @@ from api.answers import (
     Stage,
     UsedArrangement,
 )
-from api.deps import RuntimeDep, answer
-from api.models import ExplainBody
+from api.deps import PrincipalDep, RuntimeDep, answer
+from api.models import ExplainBody, ViewBody
+from api.operators import Operators
+from api.runtime import Runtime
 
 BASIS = (
     "the rows that its inputs have now, and constant shares of those that satisfy a condition "
@@ -28,8 +30,15 @@ router = APIRouter(prefix="/v1", tags=["inspection"])
 
 
 @router.post("/explain", response_model=Explanation)
-def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
+def explain(body: ExplainBody, runtime: RuntimeDep, principal: PrincipalDep) -> Response:
     """The view that this query would make: columns, key, arrangements, and each stage's plan."""
+    found = explained(runtime, body)
+    principal.demand_use(found["reads"])
+    return answer(Explanation(**found))
+
+
+def explained(runtime: Runtime, body: ExplainBody | ViewBody) -> dict[str, Any]:
+    """The members of an explanation of a view (raises a kind of SqlError)."""
     compiled, forecast, stages = runtime.compiler.explain(
         body.query, body.language, body.key, lookups=body.lookups
     )
@@ -40,22 +49,30 @@ def explain(body: ExplainBody, runtime: RuntimeDep) -> Response:
         bytes=sum(made.bytes for made in forecast.foretold),
         basis=BASIS,
     )
-    return answer(
-        Explanation(
-            columns=Column.all_of(compiled.schema),
-            key=list(compiled.key),
-            reads=list(compiled.dependencies),
-            arrangements=arranging,
-            stages=[Stage(**asdict(stage)) for stage in stages],
-        )
-    )
+    return {
+        "columns": Column.all_of(compiled.schema),
+        "key": list(compiled.key),
+        "reads": list(compiled.dependencies),
+        "arrangements": arranging,
+        "stages": [Stage(**asdict(stage)) for stage in stages],
+    }
 
 
 @router.get("/arrangements", response_model=Arrangements)
 def arrangements(runtime: RuntimeDep) -> Response:
-    """Every arrangement and state beside it: its records, bytes, and the views that read it."""
+    """Every arrangement and state beside it: records, bytes, time, and the views that read it."""
     infos = runtime.pool.arrangements()
     return answer(Arrangements(arrangements=[UsedArrangement(**asdict(i)) for i in infos]))
+
+
+@router.get("/views/{name}/operators", response_model=Operators)
+def operators(name: str, runtime: RuntimeDep) -> Response:
+    """The operators of a view: rows, bytes and time of each, and the rounds of its loops.
+
+    They are those of the physical plan that it was installed by, as `explain` showed it then.
+    """
+    view = runtime.views.readable(name)
+    return answer(Operators.of(runtime.pool.operators(view.name)))
 
 
 @router.get("/errors", response_model=RowErrors)

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from api.answers import Header, Record, RecordPlace, Records, Refused, Repaired, Replayed
+from api.answers import Header, Purged, Record, RecordPlace, Records, Refused, Repaired, Replayed
 from api.deps import RuntimeDep, answer
 from api.errors import BadParameter
-from api.models import RepairBody, ReplayBody, ReplayManyBody
+from api.models import PurgeBody, RepairBody, ReplayBody, ReplayManyBody
 from api.problems import STATUS
 from api.values import is_natural
 from connectors.quarantine.replay import Refusal
@@ -34,7 +34,7 @@ def list_quarantine(
 ) -> Response:
     """Records that could not be decoded, byte for byte, with their coordinates and the reason."""
     found = runtime.quarantine.page(limit, _after(cursor), table, reason, status)
-    records = [_described(one) for one in found]
+    records = [described(one) for one in found]
     return answer(Records(records=records, **_next(found, limit)))
 
 
@@ -54,10 +54,20 @@ def replay_many(body: ReplayManyBody, runtime: RuntimeDep) -> Response:
     return answer(Replayed(time=outcome.time, replayed=replayed, refused=refused, **more))
 
 
+@router.post("/purge", response_model=Purged)
+def purge(body: PurgeBody, runtime: RuntimeDep) -> Response:
+    """Delete records for good: those with these outcomes, first met so long ago.
+
+    Those of which a start may read the range again stay, until the checkpoints hold it.
+    """
+    older_than, table = body.older_than_seconds, body.table
+    return answer(Purged(purged=runtime.repairs.purge(body.statuses, older_than, table)))
+
+
 @router.get(ONE, response_model=Record)
 def get_record(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
     """One record: its bytes, its repair if it has one, and its outcome."""
-    return answer(_described(runtime.quarantine.get((table, partition, offset))))
+    return answer(described(runtime.quarantine.get((table, partition, offset))))
 
 
 async def _text(request: Request) -> bytes:
@@ -79,7 +89,7 @@ def put_repair(
     """
     place = (table, partition, offset)
     repair = body.repair(runtime.quarantine.get(place).record, text)
-    return answer(_described(runtime.repairs.fix(place, repair)))
+    return answer(described(runtime.repairs.fix(place, repair)))
 
 
 @router.post(ONE + "/replay", response_model=Record)
@@ -97,13 +107,13 @@ def replay_one(
         outcome = runtime.repairs.replay([place], body.overwrite)
         for refusal in outcome.refused:
             raise refusal.error
-    return answer(_described(runtime.quarantine.get(place)))
+    return answer(described(runtime.quarantine.get(place)))
 
 
 @router.post(ONE + "/discard", response_model=Record)
 def discard(table: str, partition: Number, offset: Number, runtime: RuntimeDep) -> Response:
     """Say that nothing is to come of this record; it is kept, and marked."""
-    return answer(_described(runtime.repairs.discard((table, partition, offset))))
+    return answer(described(runtime.repairs.discard((table, partition, offset))))
 
 
 @router.post(ONE + "/skip", response_model=RecordPlace, status_code=202)
@@ -130,7 +140,7 @@ def _next(found: Sequence[Quarantined], limit: int) -> dict[str, str]:
     return {"next": ":".join(map(str, found[-1].record.place))} if len(found) == limit else {}
 
 
-def _described(found: Quarantined) -> Record:
+def described(found: Quarantined) -> Record:
     r, repair = found.record, found.repair
     headers = None
     if r.headers is not None:

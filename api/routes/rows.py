@@ -6,41 +6,80 @@ values, written the same way; `filter[name]` is the value of a column whatever i
 """
 
 import asyncio
-import re
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, ValidationError
+from starlette.datastructures import QueryParams
 
 from api.answers import Rows
-from api.deps import LargeDep, PublishedDep, RuntimeDep
+from api.direct import DirectRoute
 from api.errors import BadParameter, OffsetNotReached
+from api.filters import values_of
 from api.large import LargeAnswers
 from api.pages import matching, page
 from api.runtime import Runtime
 from api.signals import Signal
-from api.values import is_natural, parse
+from api.values import is_natural
+from connectors.errors import Stalled
 from connectors.offsets import Offsets, offsets_of
 from ivm.errors import NotIndexed
 from ivm.results import Snapshot
 from ivm.values.types import INTERVAL
 from views.catalog import View
 
-router = APIRouter(prefix="/v1/views", tags=["views"])
-RESERVED = frozenset({"limit", "cursor", "scan", "at_least"})
+router = APIRouter(prefix="/v1/views", tags=["views"], route_class=DirectRoute)
 LIMIT = "Rows of a page, at most; no page has more than the setting max_rows."
 CURSOR = "The `next` of the page before; the other parameters stay as they were."
 SCAN = "Read all rows, so that columns without an index can be given, or none."
 AT_LEAST = "Wait until this is reflected: `topic:partition:offset` or `source:partition:offset`."
 # A wait looks again this often, whether anything was published or not.
 LOOK_SECONDS = 1.0
-_FILTER = re.compile(r"filter\[(.*)\]", re.DOTALL)
-
 # Rows of which an answer is made without leaving the loop of all requests.
 AT_ONCE = 200
+
+
+class Parameters(BaseModel):
+    """Parameters of a look-up that are not values of columns."""
+
+    limit: Annotated[int, Field(ge=1, description=LIMIT)] = 100
+    cursor: Annotated[str | None, Field(description=CURSOR)] = None
+    scan: Annotated[bool, Field(description=SCAN)] = False
+    at_least: Annotated[list[str] | None, Field(description=AT_LEAST)] = None
+
+    @classmethod
+    def of(cls, given: QueryParams) -> Self:
+        """Those of a request (raises RequestValidationError, as FastAPI's own reading would)."""
+        try:
+            return cls.model_validate({**given, "at_least": given.getlist("at_least")})
+        except ValidationError as error:
+            faults = [{**fault, "loc": ("query", *fault["loc"])} for fault in error.errors()]
+            raise RequestValidationError(faults) from error
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        """Members of the operation in OpenAPI."""
+        schemas = cls.model_json_schema()["properties"]
+        return {
+            "parameters": [
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": False,
+                    "description": schema["description"],
+                    "schema": schema,
+                }
+                for name, schema in schemas.items()
+            ]
+        }
+
+
+RESERVED = frozenset(Parameters.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,34 +93,37 @@ class Wanted:
     known: str
 
 
-@router.get("/{name}/rows", response_model=Rows, responses={304: {"description": "As it was."}})
-async def get_rows(
-    name: str,
-    request: Request,
-    runtime: RuntimeDep,
-    published: PublishedDep,
-    large: LargeDep,
-    limit: Annotated[int, Query(ge=1, description=LIMIT)] = 100,
-    cursor: Annotated[str | None, Query(description=CURSOR)] = None,
-    scan: Annotated[bool, Query(description=SCAN)] = False,
-    at_least: Annotated[list[str] | None, Query(description=AT_LEAST)] = None,
-) -> Response:
+# FastAPI's parameters and dependencies would take longer than the look-up itself, so that the
+# operation reads what it is asked by itself.
+@router.get(
+    "/{name}/rows",
+    response_model=Rows,
+    responses={304: {"description": "As it was."}},
+    openapi_extra=Parameters.described(),
+)
+async def get_rows(name: str, request: Request) -> Response:
     """Rows with the given column values; with `scan=true` also by columns without an index.
 
     `column=value` gives a value, and so does `filter[column]=value`, which a column needs that is
     called as one of these parameters. `at_least=topic:partition:offset` waits, within bounds, until
     the record at that offset is reflected by the sources of the topic that the view reads, and
-    `at_least=source:partition:offset` until that source reflects it.
+    `at_least=source:partition:offset` until that source reflects it; where a source stands still
+    before that, the problem `stalled` says so at once.
     The ETag depends on the rows alone, so `If-None-Match` answers 304 while they stay the same.
     """
+    runtime: Runtime = request.app.state.runtime
+    large: LargeAnswers = request.app.state.large
+    given = Parameters.of(request.query_params)
     view = runtime.views.looked_up(name)
-    for position in at_least or ():
-        await _reached(_wanted(position, view, runtime), position, runtime, published)
+    for position in given.at_least or ():
+        wanted_offsets = _wanted(position, view, runtime)
+        await _reached(wanted_offsets, position, runtime, request.app.state.published)
     known = request.headers.get("if-none-match", "")
-    most = min(limit, runtime.settings.max_rows)
-    wanted = Wanted(view, _values(request, view), most, cursor, known)
+    most = min(given.limit, runtime.settings.max_rows)
+    values = values_of(request.query_params.multi_items(), view, RESERVED)
+    wanted = Wanted(view, values, most, given.cursor, known)
     spans = any(view.schema.field(column).type == INTERVAL for column in wanted.values)
-    if scan or spans:  # an index tells intervals apart whose spans are equal
+    if given.scan or spans:  # an index tells intervals apart whose spans are equal
         return await large.make(_scanned, runtime, large, wanted)
     snapshot = _peeked(runtime, view, wanted.values)
     if snapshot.rows.num_rows > AT_ONCE:
@@ -90,47 +132,34 @@ async def get_rows(
 
 
 def _scanned(runtime: Runtime, large: LargeAnswers, wanted: Wanted) -> Response:
-    return _answer(runtime, large, wanted, runtime.pool.scan(wanted.view.name))
+    found = matching(runtime.pool.scan(wanted.view.name), wanted.values)
+    return _answer(runtime, large, wanted, found)
 
 
 def _answer(runtime: Runtime, large: LargeAnswers, wanted: Wanted, snapshot: Snapshot) -> Response:
-    """The page of a snapshot, or that it is as it was."""
-    found = page(matching(snapshot, wanted.values), wanted.view.key, wanted.limit, wanted.cursor)
+    """The page of the wanted rows, or that it is as it was."""
+    found = page(snapshot, wanted.view.key, wanted.limit, wanted.cursor)
+    rows = orjson.Fragment(orjson.dumps(found.rows))
     errors = snapshot.errors + runtime.views.miscounted(wanted.view.name)
-    stable = orjson.dumps([found.rows, errors, found.next])
+    stalled = runtime.views.stalled(wanted.view.name)
+    stable = orjson.dumps([rows, errors, found.next, *([stalled] if stalled else [])])
     tag = f'W/"{blake2b(stable, digest_size=12).hexdigest()}"'
     known = {t.strip() for t in wanted.known.split(",")}
     if tag in known or "*" in known:
         return Response(status_code=304, headers={"etag": tag})
-    body: dict[str, Any] = {"time": snapshot.time, "rows": found.rows, "errors": errors}
+    body: dict[str, Any] = {"time": snapshot.time, "rows": rows, "errors": errors}
     if found.next is not None:
         body["next"] = found.next
+    if stalled is not None:
+        body["stalled"] = stalled
     body |= runtime.applier.offsets(snapshot.time).told()
     return large.response(orjson.dumps(body), {"etag": tag})
 
 
-def _values(request: Request, view: View) -> dict[str, Any]:
-    """The column values among the parameters, typed (raises BadParameter)."""
-    values: dict[str, Any] = {}
-    for parameter, text in request.query_params.multi_items():
-        if parameter in RESERVED:
-            continue
-        match = _FILTER.fullmatch(parameter)
-        name = match[1] if match is not None else parameter
-        if name not in view.schema.names:
-            raise BadParameter(
-                f"view {view.name!r} has no column {name!r}; its columns are "
-                f"{', '.join(view.schema.names)}"
-            )
-        if name in values:
-            raise BadParameter(f"column {name!r} is given twice")
-        values[name] = parse(text, view.schema.field(name))
-    return values
-
-
 def _peeked(runtime: Runtime, view: View, values: dict[str, Any]) -> Snapshot:
+    """The rows of an index that have exactly these values (raises NotIndexed)."""
     try:
-        return runtime.pool.peek(view.name, values)
+        return matching(runtime.pool.peek(view.name, values), {})
     except NotIndexed as error:
         reserved = [f"; filter[{n}] is column {n!r}" for n in view.schema.names if n in RESERVED]
         raise NotIndexed(
@@ -140,13 +169,17 @@ def _peeked(runtime: Runtime, view: View, values: dict[str, Any]) -> Snapshot:
 
 
 async def _reached(wanted: Offsets, position: str, runtime: Runtime, published: Signal) -> None:
-    """Wait until positions are reflected (raises OffsetNotReached, which names `position`)."""
+    """Wait until positions are reflected.
+
+    Raises OffsetNotReached, which names `position`, and Stalled where a source stands still.
+    """
     try:
         async with asyncio.timeout(runtime.settings.wait_seconds):
             while True:
                 changed = published.next()
                 if runtime.reflects(wanted):
                     return
+                _refuse_stalled(wanted, position, runtime)
                 with suppress(TimeoutError):  # a gap behind the last record is told by nothing
                     await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
     except TimeoutError as error:
@@ -154,6 +187,18 @@ async def _reached(wanted: Offsets, position: str, runtime: Runtime, published: 
             f"at_least={position} was not reflected within {runtime.settings.wait_seconds:g} s by "
             f"{', '.join(source for source, _ in wanted.positions)}; try again"
         ) from error
+
+
+def _refuse_stalled(wanted: Offsets, position: str, runtime: Runtime) -> None:
+    """See that no source stands still before what is wanted of it (raises Stalled)."""
+    for source, why in runtime.pipeline.stalled.items():
+        if source in wanted.topics:
+            topics = {source: wanted.topics[source]}
+            if not runtime.reflects(offsets_of(topics, wanted.positions)):
+                raise Stalled(
+                    f"at_least={position} is not reflected: source {source!r} stands still: {why}",
+                    table=source,
+                )
 
 
 def _wanted(position: str, view: View, runtime: Runtime) -> Offsets:

@@ -1,6 +1,6 @@
 """`/v1/views`: definitions of views."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Response
 
@@ -16,9 +16,14 @@ from api.answers import (
     ViewInFull,
     Views,
 )
-from api.deps import RuntimeDep, answer
-from api.models import Name, ViewBody
+from api.deps import PrincipalDep, RuntimeDep, answer
+from api.models import Name, RenameBody, ViewBody
+from api.replacing import Replacement, WouldPut
+from api.routes import replacements
+from api.routes.inspection import explained
 from api.runtime import Runtime
+from api.status import view_status
+from connectors.sinks.target import KafkaTarget
 from ivm.results import Installed
 from views import catalog
 
@@ -26,13 +31,29 @@ router = APIRouter(prefix="/v1/views", tags=["views"])
 ViewName = Annotated[Name, Path()]
 
 
-@router.put("/{name}", response_model=PutView, responses={201: {"model": PutView}})
+@router.put(
+    "/{name}",
+    response_model=PutView | WouldPut,
+    responses={201: {"model": PutView}, 202: {"model": Replacement}},
+)
 def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
     """Maintain a view: 201 when it is new, 200 when the same is there already.
 
-    On return the view is hydrated, and its snapshot stands in its delta topic.
+    On return the view is hydrated, and its snapshot stands in its delta topic. With `replace` a
+    view of another definition stays as it is, and this one waits beside it for its approval: the
+    answer is its preview, 202, without the difference while it is still hydrated.
     """
     target = body.sink.target(name) if body.sink is not None else None
+    is_replacement = body.replace and runtime.registry.view(name) is not None
+    if body.dry_run:
+        return answer(_would_put(runtime, name, body, target, is_replacement=is_replacement))
+    if is_replacement:
+        waiting = runtime.replacements.put(
+            name, body.query, body.language, body.key, target, lookups=_said(body)
+        )
+        if waiting is None:
+            return answer(_put(runtime, name, None))
+        return answer(replacements.described(runtime, waiting), 202)
     installed = runtime.views.put(
         name, body.query, body.language, body.key, target, lookups=body.lookups
     )
@@ -40,21 +61,35 @@ def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
 
 
 @router.get("", response_model=Views)
-def list_views(runtime: RuntimeDep) -> Response:
-    """All views, each after those it reads."""
-    return answer(Views(views=[View(**_described(runtime, v)) for v in runtime.views.all()]))
+def list_views(runtime: RuntimeDep, principal: PrincipalDep) -> Response:
+    """All views that the caller may read, those that fill included, each after those it reads."""
+    views = [view for view in runtime.views.all_known() if principal.may_use(view.name)]
+    return answer(Views(views=[View(**described(runtime, view)) for view in views]))
 
 
 @router.get("/{name}", response_model=ViewInFull)
 def get_view(name: str, runtime: RuntimeDep) -> Response:
-    """A view: its definition, its state, and the arrangements that it reads."""
-    view = runtime.views.get(name)
+    """A view: its definition, its state, and the arrangements that it reads.
+
+    One whose PUT is not answered yet is found too, once it is planned.
+    """
+    view = runtime.views.known(name)
     arrangements = [
         Arrangement(name=info.name, records=info.records, bytes=info.bytes)
         for info in runtime.pool.arrangements()
         if name in info.users
     ]
-    return answer(ViewInFull(**_described(runtime, view), arrangements=arrangements))
+    return answer(ViewInFull(**described(runtime, view), arrangements=arrangements))
+
+
+@router.post("/{name}/rename", response_model=PutView)
+def rename_view(name: str, body: RenameBody, runtime: RuntimeDep) -> Response:
+    """Let a view that no other reads have another name; its topics keep theirs.
+
+    Feeds of its changes go on, and are told the new name.
+    """
+    runtime.views.rename(name, body.to)
+    return answer(_put(runtime, body.to, None))
 
 
 @router.post("/{name}/retry", response_model=PutView)
@@ -74,21 +109,48 @@ def delete_view(name: str, runtime: RuntimeDep) -> None:
     runtime.views.drop(name)
 
 
+def _said(body: ViewBody) -> bool | None:
+    """Whether rows are kept, if the body says so."""
+    return body.lookups if "lookups" in body.model_fields_set else None
+
+
+def _would_put(
+    runtime: Runtime,
+    name: str,
+    body: ViewBody,
+    target: KafkaTarget | None,
+    *,
+    is_replacement: bool,
+) -> WouldPut:
+    """The effect that a body would have (raises as the body itself would)."""
+    definition = name, body.query, body.language, body.key, target
+    if is_replacement:
+        changes = runtime.replacements.would_put(*definition, lookups=_said(body))
+        would: Literal["create", "replace"] = "replace"
+    else:
+        changes = runtime.views.would_put(*definition, lookups=body.lookups)
+        would = "create"
+    return WouldPut(would=would if changes else "nothing", **explained(runtime, body))
+
+
 def _put(runtime: Runtime, name: str, installed: Installed | None) -> PutView:
     """A view, and the arrangements that it reuses and made where it was installed just now."""
-    described = _described(runtime, runtime.views.get(name))
+    members = described(runtime, runtime.views.get(name))
     if installed is None:
-        return PutView(**described)
+        return PutView(**members)
     arrangements = Installation(reused=list(installed.reused), created=list(installed.created))
-    return PutView(**described, installed=arrangements)
+    return PutView(**members, installed=arrangements)
 
 
-def _described(runtime: Runtime, view: catalog.View) -> dict[str, Any]:
+def described(runtime: Runtime, view: catalog.View) -> dict[str, Any]:
     """The members that all answers about a view have; `sink` is left out where it has none."""
     applier, name = runtime.applier, view.name
     reason = applier.failed.get(name)
-    working = "running" if runtime.readiness.is_replayed else "replaying"
-    end = runtime.sink.published.get(name, 0)
+    status, hydrated = view_status(runtime, name)
+    registry = runtime.registry
+    is_coming = name in runtime.views.coming
+    published = registry.fresh(name) if is_coming else registry.published_as(name)
+    end = runtime.sink.published.get(published, 0)
     return {
         "name": name,
         "language": view.language,
@@ -97,10 +159,12 @@ def _described(runtime: Runtime, view: catalog.View) -> dict[str, Any]:
         "lookups": view.lookups,
         "columns": Column.all_of(view.schema),
         "reads": list(view.dependencies),
-        "status": "failed" if reason else working,
+        "status": status,
+        **({"hydrated": hydrated} if hydrated is not None else {}),
         "reason": reason,
+        "stalled": runtime.views.stalled(name),
         "errors": sum(applier.errors.get(name, {}).values()) + runtime.views.miscounted(name),
-        "deltas": DeltaTopic(topic=runtime.sink.topic(name), end=end),
+        "deltas": DeltaTopic(topic=runtime.sink.topic(published), end=end),
         **_sink(runtime, name),
     }
 
@@ -110,7 +174,8 @@ def _sink(runtime: Runtime, name: str) -> dict[str, Sink]:
     target = runtime.registry.targets.get(name)
     if target is None:
         return {}
-    failed, stalled = runtime.kafka.failed(name), runtime.kafka.stalled(name)
+    published = runtime.registry.published_as(name)
+    failed, stalled = runtime.kafka.failed(published), runtime.kafka.stalled(published)
     status: SinkStatus = "failed" if failed else "stalled" if stalled else "running"
     reason = failed or stalled
     sink = Sink(connector="kafka", **target.to_json(), status=status, reason=reason)

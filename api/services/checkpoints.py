@@ -1,6 +1,7 @@
 """Checkpoints of the tables: a start begins from the newest one, and the service takes new ones."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import structlog
 
@@ -51,6 +52,8 @@ class TableCheckpoints:
                 lambda: parts.meter.records,
                 settings.checkpoint_seconds,
                 settings.checkpoint_records,
+                # With what a stalled source has in a checkpoint, a start needs none of its topic.
+                lambda: frozenset(parts.pipeline.stalled) or None,
             )
 
     def start(self) -> None:
@@ -64,8 +67,12 @@ class TableCheckpoints:
             self._periodic.stop()
 
     def take(self) -> bool:
-        """Write a checkpoint now, if there is anything to write; whether it stands."""
+        """Write a checkpoint now, if there is anything to write; whether it was written."""
         return self._periodic is not None and self._periodic.take()
+
+    def paused(self) -> AbstractContextManager[object]:
+        """Write none, and remove none, for as long as the context lasts."""
+        return self._periodic.paused() if self._periodic is not None else nullcontext()
 
     def _begin(self, restored: Restored, writer: CheckpointWriter) -> None:
         """Let the applier go on after what was restored, and the writer after its files."""

@@ -1,6 +1,7 @@
 """Compiles queries over the declared sources and views, and explains what they would cost."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from api.errors import CartesianProduct, LimitTooHigh
 from api.services.parts import Parts
@@ -12,6 +13,11 @@ from views.compile import CompiledQuery, CompiledView, compile_query, compile_vi
 from views.explain import explain
 from views.plan.bound import Stage
 
+# Queries that are asked again need not be compiled again, as those of dashboards: so many of late
+# are known, each of a text of so many characters at most.
+KNOWN_QUERIES = 200
+KNOWN_CHARACTERS = 4_000
+
 
 class Compiler:
     """Reads the catalog and the arrangements of the pool as they are at the call."""
@@ -19,6 +25,7 @@ class Compiler:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._limits = parts.settings.query_limits
+        self._known = lru_cache(KNOWN_QUERIES)(self._read)
 
     def compile(self, query: str, language: str, key: Sequence[str] | None) -> CompiledView:
         """The view that a query makes (raises a kind of SqlError)."""
@@ -31,10 +38,17 @@ class Compiler:
         Raises a kind of SqlError, CartesianProduct and LimitTooHigh.
         """
         catalog = self._parts.registry.catalog
-        compiled = compile_query(query, catalog, self._arranged(), language, self._limits)
+        read = self._known if len(query) <= KNOWN_CHARACTERS else self._read
+        compiled = read(query, language, catalog, catalog.version, self._arranged())
         self._refuse_pairs(compiled.node, ())
         self._refuse_rounds(compiled.node)
         return compiled
+
+    def _read(
+        self, query: str, language: str, catalog: Catalog, version: int, arranged: frozenset[str]
+    ) -> CompiledQuery:
+        """A query compiled over a version of a catalog, and the arrangements that there are."""
+        return compile_query(query, catalog, arranged, language, self._limits)
 
     def seen(self, view: View, catalog: Catalog) -> CompiledView:
         """A view compiled as it was declared, though tables may have more columns by now."""
@@ -84,5 +98,5 @@ class Compiler:
                     f"which is {most:,}; lower the limit, or let the operator raise max_rounds"
                 )
 
-    def _arranged(self) -> set[str]:
-        return {info.name for info in self._parts.pool.arrangements()}
+    def _arranged(self) -> frozenset[str]:
+        return self._parts.pool.arranged()

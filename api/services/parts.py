@@ -7,10 +7,13 @@ from collections.abc import Callable
 
 from api.clock import PoolClock
 from api.registry import Registry
+from api.services.data_directory import open_directory
+from api.services.writes import Writes
 from api.settings import Settings
 from connectors.ingest.apply import Applier
 from connectors.ingest.meter import Meter
-from connectors.ingest.pipeline import Pipeline, PipelineSettings
+from connectors.ingest.pipeline import Pipeline
+from connectors.ingest.settings import PipelineSettings
 from connectors.progress.journal import Journal
 from connectors.quarantine.dead_letters import DeadLetters
 from connectors.quarantine.store import Quarantine
@@ -24,13 +27,18 @@ class Parts:
     """Opened together, and closed together."""
 
     def __init__(self, settings: Settings, make_pipeline: Callable[..., Pipeline]) -> None:
-        """Open or create the data directory (raises JournalCorrupt, RegistryCorrupt)."""
+        """Open or create the data directory.
+
+        Raises DataDirectoryNewer, JournalCorrupt, RegistryCorrupt.
+        """
         self.settings = settings
         data, topics = settings.data.resolve(), settings.topics_directory.resolve()
         self.topics, self.work = topics, data / "work"
         for directory in (data, self.work, topics):
             directory.mkdir(parents=True, exist_ok=True)
-        self.registry = Registry(data / "registry.json")
+        open_directory(data)
+        self.journal = Journal(data / "journal")
+        self.registry = Registry(data / "registry.json", self.journal.committed_time)
         self.quarantine = Quarantine(data / "quarantine.sqlite")
         self.pool = Pool(
             settings.workers,
@@ -41,13 +49,27 @@ class Parts:
             max_recursion_seconds=settings.max_recursion_seconds,
         )
         self.meter = Meter()
-        self.journal = Journal(data / "journal")
-        self.sink = DeltaSink(topics, self.journal)
-        service = Service(settings.service, settings.transaction_seconds)
+        self.writes = Writes(topics)
+        progress_seconds = settings.progress_seconds
+        self.sink = DeltaSink(
+            topics,
+            self.journal,
+            progress_seconds=progress_seconds,
+            storage=settings.delta_storage,
+        )
+        service = Service(settings.service, settings.transaction_seconds, progress_seconds)
         self.kafka = KafkaSink(settings.connections, service, self.journal)
         sinks = (self.sink, self.kafka)
         clock = PoolClock(self.pool)
-        self.applier = Applier(self.pool, clock, self.journal, sinks, self.meter, self.quarantine)
+        self.applier = Applier(
+            self.pool,
+            clock,
+            self.journal,
+            sinks,
+            self.meter,
+            self.quarantine,
+            self.registry.published,
+        )
         self.pipeline = make_pipeline(
             self._pipeline_settings(), self.journal, self.quarantine, self.applier
         )
@@ -62,6 +84,7 @@ class Parts:
         """Finish the batch under way, and release everything."""
         self.letters.stop()
         self.pipeline.stop()
+        self.writes.close()
         self.kafka.close()
         self.sink.close()
         self.quarantine.close()
@@ -78,4 +101,6 @@ class Parts:
             settings.connections,
             settings.spark_jars.resolve(),
             settings.trigger,
+            settings.isolation,
+            settings.service,
         )

@@ -2,7 +2,8 @@
 
 A service is *replayed* once all that was journaled before its start has been applied again: from
 then on it can be looked up and changed. It is *ready* if besides no part is at fault, and no source
-is still reading what its topic held when it was declared.
+is still reading what its topic held when it was declared. Sources that stand still by themselves
+are told, and keep it from nothing.
 """
 
 import threading
@@ -82,15 +83,36 @@ class Readiness:
             when = "" if is_started else " amid the replay of the journal"
             detail = f"the pipeline is {status.state}{when}: {status.error}"
             faults.append(PartFault("pipeline", None, detail))
+        elif not is_started and (filling := parts.pool.hydrating) is not None:
+            detail = (
+                f"the service is starting: view {filling.name!r} is being filled, "
+                f"{filling.done:,} of its {filling.of:,} operators are done"
+            )
+            faults.append(PartFault("service", None, detail, filling.done, filling.of))
         elif not is_started:
-            detail = f"the service is starting ({status.state})"
-            faults.append(PartFault("service", None, detail))
+            done, of = status.time, parts.journal.last_time
+            detail = f"the service is starting ({status.state}), at time {done:,} of {of:,}"
+            faults.append(PartFault("service", None, detail, done, of))
         return faults
+
+    def waits(self) -> list[PartFault]:
+        """The faults, and the sources that go on reading what was there before them."""
+        stalled = self.stalled()
+        behind = self.catching_up().items()
+        return [*self.faults(), *(fault for name, fault in behind if name not in stalled)]
 
     def fault(self) -> str | None:
         """Why the service is not ready, in words; None if it is."""
-        waits = (*self.faults(), *self.catching_up().values())
-        return "; ".join(fault.detail for fault in waits) or None
+        return "; ".join(fault.detail for fault in self.waits()) or None
+
+    def stalled(self) -> dict[str, PartFault]:
+        """The sources that stand still while others go on, and why."""
+        sources = self._parts.registry.sources
+        return {
+            name: PartFault(f"source {name}", None, why)
+            for name, why in self._parts.pipeline.stalled.items()
+            if name in sources
+        }
 
     def catching_up(self) -> dict[str, PartFault]:
         """The sources that have yet to read the records from before their declaration."""

@@ -1,13 +1,20 @@
-"""Repairs of records that could not be decoded: fixed, replayed, discarded, or skipped."""
+"""Repairs of records that could not be decoded: fixed, replayed, discarded, skipped, or purged."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from time import time
+
+import pyarrow as pa
+import structlog
 
 from api.services.admission import Admission
 from api.services.parts import Parts
 from api.services.readiness import Readiness
 from connectors.quarantine.replay import Outcome
-from connectors.quarantine.store import Place, Quarantined, Repair
+from connectors.quarantine.store import Place, Purge, Quarantined, Repair, Status
+
+log = structlog.get_logger()
 
 
 class Repairs:
@@ -31,6 +38,16 @@ class Repairs:
         with self._repairing:
             return self._parts.quarantine.fix(place, repair)
 
+    def preview(self, place: Place, repair: Repair | None) -> pa.Table:
+        """The updates that a replay would make of a record if this were its repair.
+
+        They have the columns of its table, and `DIFF`; nothing is changed. Raises UnknownRecord,
+        StillRejected, UnknownTable and RegistryUnavailable.
+        """
+        self._readiness.wait()
+        found = replace(self._parts.quarantine.get(place), status="open", repair=repair)
+        return self._parts.pipeline.decoded(found)
+
     def discard(self, place: Place) -> Quarantined:
         """Close a record without a replay (raises UnknownRecord, RecordClosed)."""
         self._readiness.wait()
@@ -43,7 +60,28 @@ class Repairs:
         with self._repairing:
             return self._parts.pipeline.correct(places, overwrite)
 
+    def purge(
+        self, statuses: Collection[Status], older_than: float = 0.0, table: str | None = None
+    ) -> int:
+        """Delete records with these outcomes, first met so many seconds ago; how many they were.
+
+        Those stay that a start may need: of which the oldest checkpoint does not hold the range.
+        """
+        self._readiness.wait()
+        journal = self._parts.journal
+        before = int((time() - older_than) * 1000)
+        with self._repairing:
+            base = journal.base
+            settled = journal.positions_at(base)
+            epochs = {name: journal.epoch(name) for name in self._parts.quarantine.tables()}
+            wanted = Purge(frozenset(statuses), before, base, table)
+            purged = self._parts.quarantine.purge(wanted, settled, epochs)
+        if purged:
+            told = {"table": table, "statuses": sorted(statuses), "older_than": older_than}
+            log.info("quarantine purged", records=purged, **told)
+        return purged
+
     def skip(self, place: Place) -> None:
-        """Let a stalled pipeline go on after this record (raises NotStalled, NotReady)."""
+        """Let what has stalled before this record go on after it (raises NotStalled, NotReady)."""
         with self._admission.mending():
             self._parts.pipeline.skip(place)

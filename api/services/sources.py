@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Literal
 
 from api.errors import DifferentDefinition, unknown
 from api.services.admission import Admission
@@ -14,8 +15,9 @@ from connectors.errors import InvalidTable
 from connectors.ingest.feed import declare_input
 from connectors.offsets import Offsets
 from connectors.tables.spec import TableSpec
-from connectors.tables.widen import ordered, wider
+from connectors.tables.widen import altered, ordered
 from ivm.errors import PoolFailed
+from views.errors import NameTaken, StillUsed
 
 
 class Sources:
@@ -52,27 +54,42 @@ class Sources:
 
         Raises DifferentDefinition, InvalidTable for a topic that is a view's, and what
         `Pipeline.preflight` raises.
-        What a bad record does may change: a pipeline that one has stalled goes on. Nullable columns
-        may be added.
+        What a bad record does may change. Nullable columns may be added, others widened, and
+        dropped where no view reads them. What the source has stalled is tried again.
         """
         with self._admission.mending():
-            if self._wider(spec) is None and self._is_put(spec):
+            if self._altered(spec) is None and self._is_put(spec):
                 return False
         with self._admission.change():
-            if self._is_put(spec) or self._is_widened(spec):
+            if self._is_put(spec) or self._is_altered(spec):
                 return False
             self._check(spec)
             self._declare(spec)
             return True
 
-    def drop(self, name: str) -> None:
-        """Forget a source, not its topic (raises UnknownName, StillUsed, NotReady).
+    def would_put(self, spec: TableSpec) -> Literal["create", "alter", "nothing"]:
+        """The effect that `put` would have (raises as that, but for what its topic lets fail)."""
+        with self._admission.change():
+            known = self._parts.registry.sources.get(spec.name)
+            if known is None:
+                if spec.name in self._parts.registry.catalog:
+                    raise NameTaken(f"a table or view {spec.name!r} exists already")
+                self._check(spec)
+                self._parts.pipeline.preflight(spec)
+                return "create"
+            if self._altered(spec) is not None:
+                return "alter"
+            return "nothing" if self._expect_same(known, spec) == known else "alter"
 
-        A start that it has stalled goes on.
+    def drop(self, name: str) -> None:
+        """Forget a source (raises UnknownName, StillUsed, NotReady).
+
+        Its topic stays, unless the service wrote it. A start that it has stalled goes on.
         """
         parts = self._parts
         with self._admission.mending():
-            self.get(name)
+            spec = self.get(name)
+            self._refuse_other_readers(spec)
             with parts.registry.dropping_source(name):
                 if self._reads:
                     parts.pipeline.remove_table(name)
@@ -83,12 +100,26 @@ class Sources:
                 if name in parts.pool.names:
                     with suppress(PoolFailed):  # then it serves readers alone, until the restart
                         parts.pool.drop_input(name)
+            if spec.is_written:
+                parts.writes.drop(spec)
 
     def _is_put(self, spec: TableSpec) -> bool:
         """Whether a source is there already, as it is to be (raises DifferentDefinition)."""
         known = self._parts.registry.sources.get(spec.name)
-        if known is None or self._wider(spec) is not None:
+        if known is None or self._altered(spec) is not None:
             return False
+        spec = self._expect_same(known, spec)
+        if known != spec:
+            self._set_on_error(spec)
+        elif self._reads:
+            self._parts.pipeline.retry(spec.name)
+        return True
+
+    def _expect_same(self, known: TableSpec, spec: TableSpec) -> TableSpec:
+        """See that a declaration changes no more than `on_error` (raises DifferentDefinition).
+
+        It has its columns in the order of the known one, where columns were added.
+        """
         if known.formerly:
             spec = ordered(known, spec)
         if known != replace(spec, on_error=known.on_error):
@@ -96,25 +127,24 @@ class Sources:
                 f"source {spec.name!r} is declared otherwise; delete it first, or choose another "
                 "name"
             )
-        if known != spec:
-            self._set_on_error(spec)
-        return True
+        return spec
 
-    def _wider(self, spec: TableSpec) -> TableSpec | None:
-        """A source that is there, with the columns that `spec` has more (raises InvalidTable)."""
+    def _altered(self, spec: TableSpec) -> TableSpec | None:
+        """A source that is there, with the columns of `spec`, if others (raises InvalidTable)."""
         known = self._parts.registry.sources.get(spec.name)
-        return wider(known, spec) if known is not None else None
+        return altered(known, spec) if known is not None else None
 
-    def _is_widened(self, spec: TableSpec) -> bool:
-        """Whether `spec` adds columns to a source that is there; now it has them.
+    def _is_altered(self, spec: TableSpec) -> bool:
+        """Whether `spec` changes the columns of a source that is there; now it has them.
 
-        Raises as `widen`.
+        Raises as `widen`, and StillUsed while a replacement waits that needs its views.
         """
-        found = self._wider(spec)
+        found = self._altered(spec)
         if found is None:
             return False
         parts = self._parts
         readers = parts.registry.catalog.readers(found.name)
+        parts.registry.refuse_needed([found.name, *(view.name for view in readers)])
         self._readiness.altering = frozenset(view.name for view in readers)
         try:
             widen(
@@ -122,7 +152,7 @@ class Sources:
                 parts.registry,
                 parts.applier,
                 parts.pipeline,
-                lambda view, catalog: self._compiler.seen(view, catalog).node,
+                self._compiler.seen,
             )
         finally:
             self._readiness.altering = frozenset()
@@ -130,12 +160,8 @@ class Sources:
 
     def _set_on_error(self, spec: TableSpec) -> None:
         self._parts.registry.replace_source(spec)
-        if not self._reads:
-            return
-        pipeline = self._parts.pipeline
-        pipeline.set_on_error(spec.name, spec.on_error)
-        if pipeline.status().state == "stalled":
-            pipeline.resume()
+        if self._reads:
+            self._parts.pipeline.set_on_error(spec.name, spec.on_error)
 
     def _check(self, spec: TableSpec) -> None:
         """See that a new source can be read (raises InvalidTable)."""
@@ -145,6 +171,15 @@ class Sources:
             raise InvalidTable(
                 f"topic {spec.topic!r} is a view's: opening or dropping that view would empty "
                 "it. Choose another topic"
+            )
+
+    def _refuse_other_readers(self, spec: TableSpec) -> None:
+        """The topic of posted rows goes with its source (raises StillUsed)."""
+        others = [o.name for o in self.all() if o.topic == spec.topic and o.name != spec.name]
+        if spec.is_written and others:
+            raise StillUsed(
+                f"topic {spec.topic!r} goes with its source {spec.name!r}, and is read by "
+                f"{', '.join(others)} too; drop that first"
             )
 
     def _refuse_other_connection(self, spec: TableSpec) -> None:
@@ -160,6 +195,8 @@ class Sources:
         """Make it an input of the pool, an entry of registry and journal, and read its topic."""
         parts = self._parts
         beginning = parts.pipeline.preflight(spec)
+        if spec.is_written:
+            parts.writes.create(spec)
         held = parts.pipeline.held(spec, beginning)
         declare_input(parts.pool, spec)
         try:

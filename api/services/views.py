@@ -1,14 +1,14 @@
 """Views: declares, restores and drops them, and finds those that can be read."""
 
-from collections.abc import Sequence
-from hashlib import blake2b
+from collections.abc import Callable, Sequence
 
-import orjson
 import structlog
 
 from api.errors import DifferentDefinition, NotReady, ViewFailed, unknown
 from api.services.admission import Admission
+from api.services.bounding import hydration_budget
 from api.services.compiler import Compiler
+from api.services.outputs import output_of
 from api.services.parts import Parts
 from api.services.readiness import Readiness
 from api.services.restoring import Restoration
@@ -19,6 +19,7 @@ from ivm.errors import NotIndexed
 from ivm.results import Installed
 from views.catalog import View
 from views.compile import CompiledView
+from views.errors import NameTaken
 
 log = structlog.get_logger()
 
@@ -26,7 +27,8 @@ log = structlog.get_logger()
 class Views:
     """The declared views, as the registry, the pool and the sinks hold them.
 
-    `are_temporal` says whether one of them changes as time passes.
+    `are_temporal` says whether one of them changes as time passes. `coming` has the view that is
+    being made, by its name; there is one at most.
     """
 
     def __init__(
@@ -43,6 +45,19 @@ class Views:
         self._compiler = compiler
         self._restoration = restoration
         self._temporal: set[str] = set()
+        self._on_drop: list[Callable[[str], None]] = []
+        self.coming: dict[str, View] = {}
+
+    def on_drop(self, listener: Callable[[str], None]) -> None:
+        """Call `listener` with the name of each view that is dropped, while the pool has it."""
+        self._on_drop.append(listener)
+
+    def note_temporal(self, name: str, *, is_temporal: bool) -> None:
+        """Say whether a view, or what is about to take its place, changes as time passes."""
+        if is_temporal:
+            self._temporal.add(name)
+        else:
+            self._temporal.discard(name)
 
     @property
     def are_temporal(self) -> bool:
@@ -60,12 +75,37 @@ class Views:
             raise unknown("view", name, [v.name for v in self.all()])
         return view
 
+    def all_known(self) -> Sequence[View]:
+        """All views, and after them one that is being made."""
+        known = self.all()
+        return [*known, *(view for view in self.coming.copy().values() if view not in known)]
+
+    def known(self, name: str) -> View:
+        """The view of this name, also one that is being made (raises UnknownName)."""
+        return self.coming.get(name) or self.get(name)
+
     def miscounted(self, name: str) -> int:
         """The number of keys whose rows do not add up, in the tables that a view reads."""
         miscounts = self._parts.applier.feeder.miscounts
         if not miscounts.faults:
             return 0
-        return sum(map(miscounts.count, self._parts.registry.catalog.tables_under(name)))
+        return sum(map(miscounts.count, self._tables_under(name)))
+
+    def stalled(self, *names: str) -> str | None:
+        """Why sources stand still that these views read, or are; None if none does."""
+        stalled = self._readiness.stalled()
+        if not stalled:
+            return None
+        read = frozenset().union(*map(self._tables_under, names))
+        whys = dict.fromkeys(fault.detail for name, fault in stalled.items() if name in read)
+        return "; ".join(whys) or None
+
+    def _tables_under(self, name: str) -> frozenset[str]:
+        """The tables that a view reads, itself or through others; also of one that is coming."""
+        catalog = self._parts.registry.catalog
+        if (view := self.coming.get(name)) is None:
+            return catalog.tables_under(name)
+        return frozenset().union(*map(catalog.tables_under, view.dependencies))
 
     def readable(self, name: str) -> View:
         """The view of this name, if it can be followed now (also raises NotReady, ViewFailed)."""
@@ -107,26 +147,70 @@ class Views:
         with self._admission.change():
             known = self._parts.registry.view(name)
             if known is not None:
-                self._refuse_other(known, (query, language, lookups), key, target)
+                self.refuse_other(known, (query, language, lookups), key, target)
                 return None
-            compiled = self._compiler.compile(query, language, key)
-            for read in compiled.dependencies:
-                self.refuse_failed(read)
-            self._compiler.refuse_product(compiled)
-            self._compiler.refuse_rounds(compiled)
-            view = View(
-                name,
-                query,
-                language,
-                compiled.schema,
-                compiled.key,
-                compiled.dependencies,
-                lookups,
-                compiled.is_unique,
-            )
-            installed = self._install(view, compiled, target)
+            view, compiled = self.planned(name, query, language, key, lookups=lookups)
+            self.coming[name] = view
+            try:
+                installed = self._install(view, compiled, target)
+            finally:
+                del self.coming[name]
             log.info("view installed", view=name, created=installed.created)
             return installed
+
+    def planned(
+        self, name: str, query: str, language: str, key: Sequence[str] | None, *, lookups: bool
+    ) -> tuple[View, CompiledView]:
+        """A new view, compiled and not installed.
+
+        Raises a kind of SqlError, ViewFailed if it reads such a view, CartesianProduct and
+        LimitTooHigh.
+        """
+        compiled = self._compiler.compile(query, language, key)
+        for read in compiled.dependencies:
+            self.refuse_failed(read)
+        self._compiler.refuse_product(compiled)
+        self._compiler.refuse_rounds(compiled)
+        view = View(
+            name,
+            query,
+            language,
+            compiled.schema,
+            compiled.key,
+            compiled.dependencies,
+            lookups,
+            compiled.is_unique,
+        )
+        return view, compiled
+
+    def would_put(
+        self,
+        name: str,
+        query: str,
+        language: str,
+        key: Sequence[str] | None,
+        target: KafkaTarget | None,
+        *,
+        lookups: bool,
+    ) -> bool:
+        """Whether `put` would make a view; False if the same is there already (raises as `put`).
+
+        What only a broker or the hydration finds out is not raised.
+        """
+        with self._admission.change():
+            known = self._parts.registry.view(name)
+            if known is not None:
+                self.refuse_other(known, (query, language, lookups), key, target)
+                return False
+            if name in self._parts.registry.catalog:
+                raise NameTaken(f"a table or view {name!r} exists already")
+            view, _ = self.planned(name, query, language, key, lookups=lookups)
+            self._check_target(
+                output_of(
+                    view, target, self._parts.registry.fresh(name), self._parts.registry.catalog
+                )
+            )
+            return True
 
     def retry(self, name: str) -> Installed | None:
         """Maintain a view that failed again; None if it has not.
@@ -142,10 +226,18 @@ class Views:
             compiled = self._compiler.seen(view, parts.registry.catalog)
             for read in compiled.dependencies:
                 self.refuse_failed(read)
-            output = _output(view, compiled, parts.registry.targets.get(name))
+            output = output_of(
+                view,
+                parts.registry.targets.get(name),
+                parts.registry.published_as(name),
+                parts.registry.catalog,
+            )
             if compiled.temporal:
                 parts.pipeline.tick()
-            installed = parts.applier.retry(output, compiled.node, lookups=view.lookups)
+            with hydration_budget(parts.settings) as budget:
+                installed = parts.applier.retry(
+                    output, compiled.node, lookups=view.lookups, budget=budget
+                )
             if compiled.temporal:
                 self._temporal.add(name)
             log.info("view retried", view=name)
@@ -159,9 +251,31 @@ class Views:
         with self._admission.mending():
             self.get(name)
             self._parts.registry.drop_view(name)
+            for listener in self._on_drop:
+                listener(name)
             self._parts.applier.drop(name)
             self._temporal.discard(name)
         self._restoration.wake()
+
+    def rename(self, name: str, to: str) -> None:
+        """Let a view have another name; its topics, in files and in Kafka, keep theirs.
+
+        Raises UnknownName, NameTaken, and StillUsed while another view, or a replacement, reads it
+        by its name; RegistryNotWritten.
+        """
+        parts = self._parts
+        with self._admission.change():
+            self.get(name)
+            parts.registry.expect_renamed(name, to)
+            parts.applier.rename(name, to)
+            try:
+                parts.registry.rename_view(name, to)
+            except BaseException:
+                parts.applier.rename(to, name)
+                raise
+            self.note_temporal(to, is_temporal=name in self._temporal)
+            self.note_temporal(name, is_temporal=False)
+            log.info("view renamed", view=name, to=to)
 
     def restore(self) -> None:
         """Bring the views back over their tables, and forget those never acknowledged.
@@ -170,8 +284,9 @@ class Views:
         """
         with self._admission.lock:
             views = tuple(self.all())
-            for name in self._parts.sink.published.keys() - {view.name for view in views}:
-                self._parts.applier.forget(name)
+            known = {self._parts.registry.published_as(view.name) for view in views}
+            for published in self._parts.sink.published.keys() - known:
+                self._parts.applier.forget(published)
         self._restoration.restore(views, self._restore)
 
     def _restore(self, view: View) -> None:
@@ -180,7 +295,13 @@ class Views:
             if registry.view(view.name) is not view:
                 return
             compiled = self._compiler.seen(view, registry.catalog)
-            output = _output(view, compiled, registry.targets.get(view.name))
+            output = output_of(
+                view,
+                registry.targets.get(view.name),
+                registry.published_as(view.name),
+                registry.catalog,
+                self._later(view.name),
+            )
             applier = self._parts.applier
             for read in compiled.dependencies:
                 if read in applier.failed:
@@ -189,16 +310,27 @@ class Views:
             if compiled.temporal:
                 self._temporal.add(view.name)
 
+    def _later(self, name: str) -> View | None:
+        """The definition of a view to be, if a switch to it has begun before the start."""
+        for pending in self._parts.registry.replacements.values():
+            for view in pending.views if pending.at is not None else ():
+                if view.name == name:
+                    return view
+        return None
+
     def _install(self, view: View, compiled: CompiledView, target: KafkaTarget | None) -> Installed:
         """Install, publish and register a new view; nothing of it is there if that raises."""
         parts = self._parts
-        output = _output(view, compiled, target)
+        output = output_of(view, target, parts.registry.fresh(view.name), parts.registry.catalog)
         self._check_target(output)
         if compiled.temporal:
             parts.pipeline.tick()
-        installed = parts.applier.install(output, compiled.node, lookups=view.lookups)
+        with hydration_budget(parts.settings) as budget:
+            installed = parts.applier.install(
+                output, compiled.node, lookups=view.lookups, budget=budget
+            )
         try:
-            parts.registry.add_view(view, target)
+            parts.registry.add_view(view, target, output.published)
         except BaseException:
             parts.applier.drop(view.name)
             raise
@@ -206,7 +338,7 @@ class Views:
             self._temporal.add(view.name)
         return installed
 
-    def _refuse_other(
+    def refuse_other(
         self,
         known: View,
         given: tuple[str, str, bool],
@@ -242,9 +374,3 @@ class Views:
                 )
         if faults := self._parts.kafka.faults():
             raise BrokerFault("; ".join(fault.detail for fault in faults))
-
-
-def _output(view: View, compiled: CompiledView, target: KafkaTarget | None) -> Output:
-    definition = [view.query, view.language, view.key, view.schema.to_string(), target]
-    plan = blake2b(orjson.dumps(definition), digest_size=16).hexdigest()
-    return Output(view.name, view.schema, view.key, compiled.is_unique, plan, target)

@@ -19,7 +19,6 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.client import ServiceClient
 from api.demo.ports import free_ports
 from api.demo.service import Service
 from benchmarks.comparison import Result
@@ -27,6 +26,7 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.pipeline.processes import Spent, spent
 from benchmarks.pipeline.reader import Reader
 from benchmarks.pipeline.records import REVENUE, SENT, SOURCES, declaration
+from ivm_client.service import ServiceClient
 from tests.kafka.broker import Broker
 
 Rows = tuple[int, int, int]

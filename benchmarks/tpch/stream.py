@@ -82,7 +82,11 @@ def _part(
 PHASES = tuple(Phase(f"{query} by {batch}", 0, 0, batch) for query in QUERIES for batch in BATCHES)
 WORKLOAD = Workload(
     "tpch",
-    {"small": Scale(partial(generate, factor=0.1), PHASES)},
+    {
+        "tiny": Scale(partial(generate, factor=0.01), PHASES),
+        "small": Scale(partial(generate, factor=0.1), PHASES),
+        "full": Scale(partial(generate, factor=1), PHASES),
+    },
     run,
     rehearsal=lambda phases: phases[:1],  # each has a pool of its own
 )

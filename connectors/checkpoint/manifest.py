@@ -37,6 +37,7 @@ class TableEntry:
 
     `positions` are the offsets after the last one reflected, by partition; `seen` is what
     `connectors.ingest.dedup` remembers of it, `miscounted` what `connectors.ingest.miscounts` does.
+    `age` counts the changes of its declaration before (None: it was not told yet).
     """
 
     name: str
@@ -48,6 +49,7 @@ class TableEntry:
     files: tuple[FileEntry, ...]
     seen: list[Any]
     miscounted: str = ""
+    age: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def _table_to_json(table: TableEntry) -> dict[str, Any]:
         "files": [asdict(file) for file in table.files],
         "seen": table.seen,
         "miscounted": table.miscounted,
+        "age": table.age,
     }
 
 
@@ -159,4 +162,5 @@ def _table_from_json(value: dict[str, Any]) -> TableEntry:
         tuple(FileEntry(**file) for file in value["files"]),
         value["seen"],
         value.get("miscounted", ""),
+        value.get("age"),
     )

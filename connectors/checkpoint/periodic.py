@@ -41,7 +41,8 @@ class CheckpointCounts:
 class Checkpoints:
     """Calls `cut` every `seconds`, and after `records` more records, and writes its result.
 
-    `cut` gives None where there is nothing to write; `count` how many records there were so far.
+    So it does when `occasion` gives another value than before, which at first is None. `cut` gives
+    None where there is nothing to write; `count` how many records there were so far.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Checkpoints:
         count: Callable[[], int],
         seconds: float,
         records: int,
+        occasion: Callable[[], object] = lambda: None,
     ) -> None:
         self.counts = CheckpointCounts()
         self._writer = writer
@@ -60,8 +62,10 @@ class Checkpoints:
         self._count = count
         self._seconds = seconds
         self._records = records
+        self._occasion = occasion
         self._covered = 0
         self._stopped = threading.Event()
+        self._taking = threading.Lock()  # one is written at a time, whoever asks for it
         self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
 
     def start(self) -> None:
@@ -78,7 +82,15 @@ class Checkpoints:
             self._thread.join()
 
     def take(self) -> bool:
-        """Write a checkpoint now, if there is anything to write; whether it stands."""
+        """Write a checkpoint now, if there is anything to write; whether it was written."""
+        with self._taking:
+            return self._take()
+
+    def paused(self) -> threading.Lock:
+        """A context in which none is written."""
+        return self._taking
+
+    def _take(self) -> bool:
         started = clock.monotonic()
         try:
             cut = self._cut()
@@ -101,9 +113,10 @@ class Checkpoints:
         return True
 
     def _run(self) -> None:
-        last = clock.monotonic()
+        last, known = clock.monotonic(), None
         while not self._stopped.wait(min(LOOK_SECONDS, self._seconds)):
-            is_due = clock.monotonic() - last >= self._seconds
+            occasion = self._occasion()
+            is_due = occasion != known or clock.monotonic() - last >= self._seconds
             if is_due or self._count() - self._covered >= self._records:
-                last, self._covered = clock.monotonic(), self._count()
+                last, known, self._covered = clock.monotonic(), occasion, self._count()
                 self.take()

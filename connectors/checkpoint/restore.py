@@ -16,7 +16,7 @@ from connectors.checkpoint.store import Store
 from connectors.errors import CheckpointCorrupt, CheckpointRefused
 from connectors.progress.journal import Journal
 from connectors.tables.spec import TableSpec
-from connectors.tables.widen import is_widened
+from connectors.tables.widen import brought, schemas
 
 
 class Target(Protocol):
@@ -60,7 +60,7 @@ def restore(
             if not good:
                 present = tuple(_present(manifest, journal, tables))
                 target.begin()
-                _feed(store, present, manifest.time, target)
+                _feed(store, present, tables, manifest.time, target)
             good.insert(0, manifest)
         except CheckpointCorrupt as error:
             faults.append(f"{store.place}: {error}")
@@ -110,7 +110,7 @@ def _present(
         if topics.get(table.name, spec.topic) != spec.topic:
             continue  # its topic is another one now: the pipeline is about to forget it
         is_same = (spec.topic, spec.key) == (table.topic, table.key)
-        if not is_same or not is_widened(table.schema, spec):
+        if not is_same or _age(table, spec) is None:
             raise CheckpointCorrupt(f"{manifest.name}: table {table.name!r} is declared otherwise")
         expected = {p: end for (name, p), end in positions.items() if name == table.name}
         if table.positions != expected:
@@ -121,16 +121,35 @@ def _present(
         yield table
 
 
-def _rows(store: Store, tables: Iterable[TableEntry]) -> Iterator[tuple[str, Rows]]:
+def _age(table: TableEntry, spec: TableSpec) -> int | None:
+    """How many changes a table had seen; None if it never was as the checkpoint has it."""
+    known = schemas(spec)
+    if table.age is None:  # from when columns were but added: each number of them stands for one
+        return known.index(table.schema) if table.schema in known else None
+    return table.age if known[table.age : table.age + 1] == [table.schema] else None
+
+
+def _rows(
+    store: Store, tables: Iterable[TableEntry], specs: Mapping[str, TableSpec]
+) -> Iterator[tuple[str, Rows]]:
     for table in tables:
+        spec = specs[table.name]
+        age = _age(table, spec)
+        assert age is not None
         for file in table.files:
-            for rows in read_file(store, file, table.schema):
-                yield table.name, rows
+            for rows, diffs in read_file(store, file, table.schema):
+                yield table.name, (brought(rows, spec, age), diffs)
 
 
-def _feed(store: Store, tables: Iterable[TableEntry], time: int, target: Target) -> None:
+def _feed(
+    store: Store,
+    tables: Iterable[TableEntry],
+    specs: Mapping[str, TableSpec],
+    time: int,
+    target: Target,
+) -> None:
     """Feed the rows of `tables`, another thread reading the next ones meanwhile."""
-    items = _rows(store, tables)
+    items = _rows(store, tables, specs)
     with ThreadPoolExecutor(1, "restore") as reader:
         ahead = reader.submit(next, items, None)
         while (item := ahead.result()) is not None:

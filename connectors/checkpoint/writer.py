@@ -172,6 +172,7 @@ class _Attempt:
             tuple(files),
             cut.seen,
             cut.miscounted,
+            len(cut.spec.formerly),
         )
 
     def undo(self) -> None:

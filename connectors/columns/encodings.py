@@ -78,8 +78,8 @@ def by_declaration(encoding: str | None, dtype: pa.DataType) -> Converter:
         return lists(by_declaration(encoding, dtype.value_type))
     if encoding == "base64":
         assert pa.types.is_decimal128(dtype)
-        return partial(_unscaled, scale=dtype.scale)
-    return partial(_counted, unit=_UNITS[encoding])
+        return partial(of_unscaled, scale=dtype.scale)
+    return partial(counted, unit=_UNITS[encoding])
 
 
 def by_text(dtype: pa.DataType) -> Converter:
@@ -249,7 +249,7 @@ def _count(unit: tuple[int, int], *families: str) -> Callable[[Logical, pa.DataT
         family = next((name for name, test in _TEMPORAL.items() if test(dtype)), None)
         if logical.kind != "int" or family not in families:
             return None
-        return partial(_counted, unit=unit)
+        return partial(counted, unit=unit)
 
     return make
 
@@ -262,7 +262,7 @@ _TEMPORAL: Mapping[str, Callable[[pa.DataType], bool]] = {
 }
 
 
-def _counted(
+def counted(
     values: Values, kinds: set[type], dtype: pa.DataType, unit: tuple[int, int]
 ) -> pa.Array:
     """Dates, times and intervals out of counts of `unit[0] / unit[1]` days or microseconds."""
@@ -291,7 +291,7 @@ def _decimal(logical: Logical, dtype: pa.DataType) -> Converter | None:
         return None
     if pa.types.is_integer(dtype) and logical.scale == 0:
         return _whole
-    return partial(_unscaled, scale=logical.scale) if pa.types.is_decimal128(dtype) else None
+    return partial(of_unscaled, scale=logical.scale) if pa.types.is_decimal128(dtype) else None
 
 
 def _whole(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
@@ -300,7 +300,7 @@ def _whole(values: Values, kinds: set[type], dtype: pa.DataType) -> pa.Array:
     return integers([None if v is None else int(_spelled(v, 0)) for v in values], {int}, dtype)
 
 
-def _unscaled(values: Values, kinds: set[type], dtype: pa.DataType, scale: int) -> pa.Array:
+def of_unscaled(values: Values, kinds: set[type], dtype: pa.DataType, scale: int) -> pa.Array:
     """Decimals out of the bytes of their unscaled value (base64 in JSON), of this scale."""
     expect(kinds, str, bytes)
     texts = [None if v is None else _spelled(v, scale) for v in values]

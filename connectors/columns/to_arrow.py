@@ -48,7 +48,7 @@ from ivm.values.types import INTERVAL, JSON, UUID, Interval, interval_constant
 
 _DAYS = (-719_162, 2_932_896)
 _DAY = 86_400_000_000
-_BOUNDS = {
+BOUNDS = {
     pa.date32().id: _DAYS,
     pa.time64("us").id: (0, _DAY - 1),
     pa.timestamp("us").id: (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
@@ -338,7 +338,7 @@ def clock(texts: Values) -> pa.Array:
 
 def within(counts: pa.Array, dtype: pa.DataType) -> pa.Array:
     """Counts of days or microseconds as dates and times of type `dtype`, if these are in range."""
-    bounds = _BOUNDS[dtype.id]
+    bounds = BOUNDS[dtype.id]
     least, greatest = pc.min(counts).as_py(), pc.max(counts).as_py()
     if least is not None and (least < bounds[0] or greatest > bounds[1]):
         raise ValueFault(OUT_OF_RANGE, f"a {dtype} out of its range")

@@ -5,12 +5,13 @@ Debezium; Avro's own logical types have theirs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Kind = Literal["bool", "int", "float", "string", "bytes", "array", "map", "struct", "other"]
 
 _SHOWN = 2_000  # letters of a type
+_PRECISION = "connect.decimal.precision"
 
 _CONNECT: dict[str, Kind] = {
     **dict.fromkeys(("int8", "int16", "int32", "int64"), "int"),
@@ -22,6 +23,13 @@ _CONNECT: dict[str, Kind] = {
     "map": "map",
     "struct": "struct",
 }
+# The Arrow types that hold exactly the numbers of a type.
+_CONNECT_NUMBERS = {
+    **{name: name for name in ("int8", "int16", "int32", "int64", "float32", "float64")},
+    "float": "float32",
+    "double": "float64",
+}
+_AVRO_NUMBERS = {"int": "int32", "long": "int64", "float": "float32", "double": "float64"}
 _AVRO: dict[str, Kind] = {
     **dict.fromkeys(("int", "long"), "int"),
     **dict.fromkeys(("float", "double"), "float"),
@@ -36,12 +44,20 @@ _AVRO: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Logical:
-    """The type of a written value; `scale` is a decimal's, `length` that of Debezium's Bits."""
+    """The type of a written value; `length` is that of Debezium's Bits.
+
+    `scale` and `precision` are a decimal's; 0 is a precision that is not told. `number` names the
+    Arrow type that holds exactly the numbers of an integer or a float. `is_optional`: it may be
+    null.
+    """
 
     kind: Kind
     name: str = ""
     scale: int = 0
     length: int = 0
+    precision: int = 0
+    number: str = ""
+    is_optional: bool = False
     element: "Logical | None" = None
     fields: Mapping[str, "Logical"] = field(default_factory=dict)
 
@@ -98,7 +114,15 @@ def of_connect(node: Any) -> Logical:
             if type(one) is dict and type(one.get("field")) is str:
                 fields[one["field"]] = of_connect(one)
     return Logical(
-        kind, name, _number(parameters, "scale"), _number(parameters, "length"), element, fields
+        kind,
+        name,
+        _number(parameters, "scale"),
+        _number(parameters, "length"),
+        _number(parameters, _PRECISION),
+        _CONNECT_NUMBERS.get(str(node.get("type")), ""),
+        node.get("optional") is True,
+        element,
+        fields,
     )
 
 
@@ -117,10 +141,13 @@ def _of_avro(
     """The same within the types `seen`; `known` holds the records made before, by name."""
     if type(node) is list:
         branches = [branch for branch in node if branch != "null"]
-        return _of_avro(branches[0], named, seen, known) if len(branches) == 1 else Logical("other")
+        if len(branches) != 1:
+            return Logical("other", is_optional="null" in node)
+        made = _of_avro(branches[0], named, seen, known)
+        return replace(made, is_optional=True) if "null" in node else made
     if type(node) is str:
         if node in _AVRO:
-            return Logical(_AVRO[node])
+            return Logical(_AVRO[node], number=_AVRO_NUMBERS.get(node, ""))
         if node in seen or node not in named:
             return Logical("other")
         return known.get(node) or _of_avro(named[node], named, seen, known)
@@ -139,7 +166,16 @@ def _of_avro(
         fields = {f["name"]: _of_avro(f["type"], named, within, known) for f in node["fields"]}
         name = name if name.startswith("io.debezium.data") else node["name"]
     scale = node["scale"] if type(node.get("scale")) is int else _number(parameters, "scale")
-    made = Logical(kind, name, scale, _number(parameters, "length"), element, fields)
+    made = Logical(
+        kind,
+        name,
+        scale,
+        _number(parameters, "length"),
+        _number(node, "precision") or _number(parameters, _PRECISION),
+        _AVRO_NUMBERS.get(str(node["type"]), ""),
+        element=element,
+        fields=fields,
+    )
     if kind == "struct":
         known[node["name"]] = made
     return made

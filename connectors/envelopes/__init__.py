@@ -8,9 +8,11 @@
 - `hints`: says what to declare where another envelope would read a record
 - `images`: row images in the order of their records, and records without any
 - `keys`: checks primary keys of declarations, and makes rows of records' keys
+- `layout`: where an envelope has its images and the marks beside them, for native decoding
 - `maxwell`: records of Maxwell, with the row and the former values of changed columns
 - `mongodb`: records of Debezium's connector for MongoDB, with documents as texts
 - `positions`: the place of a Debezium change in its database's log
+- `recognition`: how records of an envelope are told from others, before anything is declared
 - `transactions`: the ends of transactions, which Debezium writes to a topic of their own
 - `upsert`: the record's key names a row, its value sets it, and no value deletes it
 """

@@ -11,6 +11,8 @@ from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_no_key, foreign
+from connectors.envelopes.layout import Layout
+from connectors.envelopes.recognition import Recognition
 from connectors.formats.parsed import Holding
 
 
@@ -25,6 +27,8 @@ class Append:
     has_transactions = False
     leaves_out = False
     has_encodings = True
+    layout: Layout | None = Layout("append")
+    recognition = Recognition()
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable for a key other than a record's place."""

@@ -3,7 +3,7 @@
 `TRUNCATE` truncates; other statements that define tables are ignored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,17 @@ from connectors.declaration import Declaration
 from connectors.envelopes.hints import of_plain
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
+from connectors.envelopes.layout import Layout
+from connectors.envelopes.recognition import Recognition
 from connectors.formats.parsed import Holding
 
 _CHANGES = ("INSERT", "UPDATE", "DELETE")
+
+
+def _primary_key(value: Mapping[str, Any], key: Any) -> Sequence[str]:
+    """The columns that the record lists."""
+    names = value.get("pkNames")
+    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 class Canal:
@@ -39,6 +47,16 @@ class Canal:
     has_transactions = False
     leaves_out = False
     has_encodings = False
+    layout: Layout | None = Layout(
+        "canal",
+        (("data",), ("old",)),
+        (("type",), ("isDdl",), ("es",), ("ts",)),
+        listed=frozenset(("data", "old")),
+        has_times=True,
+    )
+    recognition = Recognition(
+        (frozenset(("database", "table", "type", "data", "isDdl")),), "data", key=_primary_key
+    )
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable unless there is a primary key."""

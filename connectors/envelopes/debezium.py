@@ -27,7 +27,9 @@ from connectors.declaration import Declaration
 from connectors.envelopes.hints import of_plain
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
+from connectors.envelopes.layout import Layout
 from connectors.envelopes.positions import positions, transactions
+from connectors.envelopes.recognition import Recognition
 from connectors.formats.parsed import Holding
 
 _NEEDED = {"c": ("after",), "r": ("after",), "u": ("before", "after"), "d": ("before",)}
@@ -44,6 +46,17 @@ class Debezium:
     has_transactions = True
     leaves_out = True
     has_encodings = True
+    layout: Layout | None = Layout(
+        "debezium",
+        (("before",), ("after",)),
+        (
+            *(("op",), ("ts_ms",)),
+            *(("source", name) for name in ("sequence", "file", "pos", "gtid")),
+            ("transaction", "id"),
+        ),
+        has_times=True,
+    )
+    recognition = Recognition((frozenset(("op", "after")), frozenset(("op", "before"))), "after")
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable unless there is a primary key."""

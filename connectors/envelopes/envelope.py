@@ -17,8 +17,10 @@ from connectors.envelopes.canal import Canal
 from connectors.envelopes.debezium import Debezium
 from connectors.envelopes.flat import Flat
 from connectors.envelopes.images import Contents, Images, Keys, Stamps
+from connectors.envelopes.layout import Layout
 from connectors.envelopes.maxwell import Maxwell
 from connectors.envelopes.mongodb import MongoDb
+from connectors.envelopes.recognition import Recognition
 from connectors.envelopes.transactions import Transactions
 from connectors.envelopes.upsert import Upsert
 from connectors.formats.parsed import Holding
@@ -39,7 +41,9 @@ class Envelope(Protocol):
     otherwise a change is of a primary key's row. `keys`: the records' keys have the columns of the
     primary key. `has_before`: there may be whole images before changes. `has_transactions`:
     the ids of transactions may be told. `leaves_out`: a placeholder may stand for a value that did
-    not change. `has_encodings`: a table's `encodings` say how values are written.
+    not change. `has_encodings`: a table's `encodings` say how values are written. `layout`: where
+    its parts are, if they are decoded natively. `recognition`: how its records are told from
+    others.
     """
 
     name: str
@@ -50,6 +54,8 @@ class Envelope(Protocol):
     has_transactions: bool
     leaves_out: bool
     has_encodings: bool
+    layout: Layout | None
+    recognition: Recognition
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable where the key of a declaration does not fit the envelope."""

@@ -25,6 +25,8 @@ from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.images import Contents, Images, Keys, Row, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key, foreign, row_of_key
+from connectors.envelopes.layout import Layout
+from connectors.envelopes.recognition import Recognition
 from connectors.formats.parsed import Holding
 
 _DELETED, _OP = "__deleted", "__op"
@@ -43,6 +45,8 @@ class Flat:
     has_transactions = False
     leaves_out = True
     has_encodings = True
+    layout: Layout | None = Layout("flat", marks=((_DELETED,), (_OP,)))
+    recognition = Recognition((frozenset((_DELETED,)), frozenset((_OP,))))
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable unless there is a primary key."""

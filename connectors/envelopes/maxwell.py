@@ -3,7 +3,7 @@
 Statements that define tables, and marks of a bootstrap's beginning and end, are ignored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ from connectors.declaration import Declaration
 from connectors.envelopes.hints import of_plain
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
+from connectors.envelopes.layout import Layout
 from connectors.envelopes.positions import of_log
+from connectors.envelopes.recognition import Recognition
 from connectors.formats.parsed import Holding
 
 _IGNORED = frozenset(
@@ -33,6 +35,12 @@ _IGNORED = frozenset(
         *("database-create", "database-alter", "database-drop"),
     ]
 )
+
+
+def _primary_key(value: Mapping[str, Any], key: Any) -> Sequence[str]:
+    """The columns that the record's key names, as `pk.id`."""
+    names = key if isinstance(key, Mapping) else ()
+    return [name.removeprefix("pk.") for name in names if name.startswith("pk.")]
 
 
 class Maxwell:
@@ -46,6 +54,12 @@ class Maxwell:
     has_transactions = False
     leaves_out = False
     has_encodings = True
+    layout: Layout | None = Layout(
+        "maxwell", (("data",), ("old",)), (("type",), ("ts",), ("position",)), has_times=True
+    )
+    recognition = Recognition(
+        (frozenset(("database", "table", "type", "data")),), "data", key=_primary_key
+    )
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable unless there is a primary key."""

@@ -34,6 +34,8 @@ from connectors.declaration import Declaration, refused
 from connectors.envelopes.debezium import timestamps
 from connectors.envelopes.images import Contents, Images, Keys, Shape, Stamps
 from connectors.envelopes.keys import check_primary_key
+from connectors.envelopes.layout import Layout
+from connectors.envelopes.recognition import Recognition
 from connectors.formats.parsed import Holding
 from ivm.values.documents import canonical
 from ivm.values.types import JSON
@@ -41,6 +43,7 @@ from ivm.values.types import JSON
 _SETS = ("c", "r", "u")
 _TEXTS, _NUMBERS = ("$oid", "$uuid"), ("$numberInt", "$numberLong")
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
+_COLUMNS = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("document", JSON)])
 
 
 class MongoDb:
@@ -54,6 +57,8 @@ class MongoDb:
     has_transactions = False
     leaves_out = False
     has_encodings = False
+    layout: Layout | None = None
+    recognition = Recognition((frozenset(("op", "after", "updateDescription")),), columns=_COLUMNS)
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable unless there is a key of one column, and one column of documents."""

@@ -29,7 +29,7 @@ def positions(envelopes: Sequence[Any]) -> NDArray[np.uint64] | None:
     try:
         # As almost all are where any is, which saves a look at each.
         sequences = [
-            None if envelope["op"] == "r" else envelope["source"]["sequence"]
+            _UNKNOWN if envelope["op"] == "r" else envelope["source"]["sequence"]
             for envelope in envelopes
         ]
         order = _pairs(sequences)
@@ -50,8 +50,10 @@ def _one_by_one(envelopes: Sequence[Any]) -> NDArray[np.uint64]:
 
 
 def _pairs(sequences: list[Any]) -> NDArray[np.uint64]:
-    """The numbers in texts as `["1","2"]`, zeros for None (raises TypeError, ValueError)."""
-    texts: Any = pa.array(sequences, pa.string()).fill_null(_UNKNOWN)
+    """The numbers in texts as `["1","2"]` (raises TypeError, ValueError)."""
+    texts: Any = pa.array(sequences, pa.string())
+    if texts.null_count:
+        raise ValueError("not a text")
     texts = pc.replace_substring_regex(texts, _FIRST, r'["\1","\1"]')
     numbers: Any = pc.split_pattern(pc.ascii_trim(texts, '[]"'), '","')
     lengths: NDArray[np.int32] = pc.list_value_length(numbers).to_numpy(zero_copy_only=False)

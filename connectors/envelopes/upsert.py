@@ -15,6 +15,8 @@ from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.envelopes.images import Contents, Images, Keys, Stamps
 from connectors.envelopes.keys import check_primary_key, foreign, row_of_key
+from connectors.envelopes.layout import Layout
+from connectors.envelopes.recognition import Recognition
 from connectors.formats.parsed import Holding
 
 
@@ -29,6 +31,8 @@ class Upsert:
     has_transactions = False
     leaves_out = False
     has_encodings = True
+    layout: Layout | None = Layout("upsert")
+    recognition = Recognition()
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable unless there is a key of contents, or of the record's key as it is."""

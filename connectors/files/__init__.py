@@ -5,6 +5,8 @@
 - `layout`: the directories and segments of a file topic
 - `lines`: lines `crc32 json`, which show damage and can be read after any crash
 - `reader`: reads records of a file topic by offset
+- `requests`: a file topic whose records come in requests, each written whole and once
+- `retention`: finds the segments of a partition that are older, or more, than is to be kept
 - `source`: a partition of a file topic behind the contract of a source
 - `writer`: appends records to one partition of a file topic, segment after segment
 """

@@ -1,6 +1,7 @@
 """Appending to files so that a crash leaves whole records and at most one torn tail."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -40,21 +41,36 @@ def sync_directory(path: Path) -> None:
         os.close(directory)
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Let `path` hold `data`: a reader, or a crash, sees the former content or all of the new."""
-    settle(stage(path, data), path)
+    settle(stage(path, data, mode), path)
 
 
-def stage(path: Path, data: bytes) -> Path:
+def stage(path: Path, data: bytes, mode: int = 0o644) -> Path:
     """A durable file with `data` beside `path`, for `settle`, which needs no room any more."""
-    temporary = path.with_name(path.name + ".new")
-    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    temporary = staged_for(path)
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
         write(file, data)
         os.fsync(file)
     finally:
         os.close(file)
     return temporary
+
+
+def stage_lines(path: Path, lines: Iterable[bytes]) -> Path:
+    """The same of lines, which are written as they come."""
+    temporary = staged_for(path)
+    with temporary.open("wb") as file:
+        file.writelines(line + b"\n" for line in lines)
+        file.flush()
+        os.fsync(file.fileno())
+    return temporary
+
+
+def staged_for(path: Path) -> Path:
+    """The file that `stage` makes for `path`."""
+    return path.with_name(path.name + ".new")
 
 
 def settle(staged: Path, path: Path) -> None:

@@ -5,7 +5,9 @@ reader has counted it.
 """
 
 import os
+import time as clock
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
 from connectors.errors import InvalidRecord, TopicTruncated
@@ -14,19 +16,35 @@ from connectors.files.index import Segment
 from connectors.files.layout import bases, partition_directory, segment_path
 
 SEGMENT_BYTES = 64 << 20
+# Bytes that are read at a time, from the end of a segment, to find its last line.
+_TAIL = 64 << 10
 
 
 class TopicWriter:
     """The only writer of its partition."""
 
     def __init__(
-        self, root: Path, topic: str, partition: int = 0, segment_bytes: int = SEGMENT_BYTES
+        self,
+        root: Path,
+        topic: str,
+        partition: int = 0,
+        segment_bytes: int = SEGMENT_BYTES,
+        segment_seconds: float = inf,
     ) -> None:
-        """Open the partition at its end, or make it; segments end at about `segment_bytes`."""
+        """Open the partition at its end, or make it.
+
+        A segment ends at about `segment_bytes`, and `segment_seconds` after it was opened.
+        """
         self._directory = partition_directory(root, topic, partition)
         self._directory.mkdir(parents=True, exist_ok=True)
         self._segment_bytes = segment_bytes
+        self._segment_seconds = segment_seconds
         self._reopen()
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the partition."""
+        return self._directory
 
     @property
     def end(self) -> int:
@@ -45,7 +63,8 @@ class TopicWriter:
         data = b"\n".join(records) + b"\n"
         if data.count(b"\n") != len(records):
             raise InvalidRecord("a record holds a newline, so it would count as several")
-        if self._size >= self._segment_bytes:
+        is_old = clock.monotonic() - self._opened >= self._segment_seconds
+        if self._size >= self._segment_bytes or (self._size and is_old):
             self._roll()
         try:
             write(self._file, data)
@@ -55,6 +74,13 @@ class TopicWriter:
         self._size += len(data)
         self._end += len(records)
         return first
+
+    def last(self) -> bytes | None:
+        """The last record, without its newline; None where there is none."""
+        for base in reversed(bases(self._directory)):
+            if (line := last_line(segment_path(self._directory, base))) is not None:
+                return line
+        return None
 
     def sync(self) -> None:
         """Make the appended records durable."""
@@ -106,7 +132,20 @@ class TopicWriter:
     def _open(self, base: int) -> None:
         path = segment_path(self._directory, base)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._opened = clock.monotonic()
         sync_directory(self._directory)
+
+
+def last_line(path: Path) -> bytes | None:
+    """The last line of a segment whose lines are whole, read from the end; None if it is empty."""
+    with path.open("rb") as file:
+        start = size = file.seek(0, os.SEEK_END)
+        tail = b""
+        while start > 0 and tail.count(b"\n", 0, -1) == 0:
+            start = max(0, start - _TAIL)
+            file.seek(start)
+            tail = file.read(size - start)
+    return tail.split(b"\n")[-2] if tail else None
 
 
 def _cut(path: Path, size: int) -> None:

@@ -10,7 +10,7 @@ is written, and a negative one would count from the list's end: hence `_by_index
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -25,8 +25,11 @@ from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical, of_avro
 from connectors.declaration import Declaration
 from connectors.formats import registered
-from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.avro_program import program
+from connectors.formats.parsed import Contents, Holding, Opening, Parsed, Reader
 from connectors.formats.schemas import SchemaText
+from connectors.formats.slots import Slots
+from connectors.native.avro import Program
 from connectors.records import Records
 
 NOT_AVRO: Final = "not-avro"
@@ -52,6 +55,19 @@ class Avro:
         """The values as their writers' schemas read them."""
         return registered.parse(records, reader, NOT_AVRO, _parsed)
 
+    def opening(self, content: bytes, reader: Reader) -> Opening | None:
+        """An id of Confluent's registry, with the type that its schema gives."""
+        found = registered.named_first(content, reader.schemas, _parsed)
+        if found is None:
+            return None
+        writer, start = found
+        return Opening(writer.program, content[:start], writer.logical)
+
+    def described(self, schema: Sequence[SchemaText]) -> Logical | Fault:
+        """The type of the schema's values."""
+        writer = _parsed(tuple(schema))
+        return writer if isinstance(writer, Fault) else writer.logical
+
     def exact(self, contents: Contents, values: Sequence[Any]) -> None:
         """Every number is read as it is written."""
 
@@ -66,7 +82,13 @@ class Avro:
 @dataclass(frozen=True, slots=True)
 class _Writer:
     schema: Any
+    named: Mapping[str, Any]
     logical: Logical
+
+    def program(self, slots: Slots) -> Program | None:
+        """The native reader of its values."""
+        (field,) = self.schema["fields"]
+        return program(field["type"], self.named, slots)
 
     def read(self, content: bytes, start: int) -> tuple[Any, Logical]:
         """The value that begins at `start`, or a Fault, and its type."""
@@ -79,7 +101,7 @@ def _read(content: bytes, start: int, schema: Any) -> Any:
     try:
         record: Any = schemaless_reader(file, schema, None)
     except Exception as error:  # whatever fastavro meets in bytes that do not fit
-        reason = str(error) or type(error).__name__
+        reason = (str(error) or type(error).__name__).replace(f" from {file}", "")
         if isinstance(error, KeyError):
             reason = f"{reason} is no index of its union or enum"
         return Fault(NOT_AVRO, f"truncated, or not of its writer's schema: {reason}"[:300])
@@ -97,7 +119,7 @@ def _parsed(texts: tuple[SchemaText, ...]) -> _Writer | Fault:
         for document in documents:
             schema = parse_schema(document, named)
         _refuse_unbounded(schema, named, (), {})
-        return _Writer(_whole(documents), of_avro(schema, named))
+        return _Writer(*_whole(documents), of_avro(schema, named))
     except Exception as error:  # a schema is whatever somebody registered
         reason = str(error) or type(error).__name__
         return Fault(INCOMPATIBLE_SCHEMA, f"the writer's schema cannot be used: {reason}"[:500])
@@ -111,8 +133,8 @@ def _without_logical_types(node: Any) -> Any:
     return {k: _without_logical_types(v) for k, v in node.items() if k != "logicalType"}
 
 
-def _whole(documents: Sequence[Any]) -> Any:
-    """The schema of the last of these types, which may refer to those before it."""
+def _whole(documents: Sequence[Any]) -> tuple[Any, dict[str, Any]]:
+    """The schema of the last of these types, which may refer to those before; and all by name."""
     *referred, last = map(_without_logical_types, documents)
     named: dict[str, Any] = {}
     for document in referred:
@@ -121,7 +143,7 @@ def _whole(documents: Sequence[Any]) -> Any:
     schema = parse_schema({"type": "record", "name": _WHOLE, "fields": [field]}, named)
     for node in named.values():
         _by_index(node)
-    return schema
+    return schema, named
 
 
 def _by_index(node: Any) -> Any:

@@ -12,9 +12,12 @@ import pyarrow as pa
 from connectors.columns.encodings import by_text
 from connectors.columns.faults import NOT_TEXT, Fault
 from connectors.columns.to_arrow import Converter
-from connectors.columns.writer_schema import Logical
+from connectors.columns.writer_schema import UNDESCRIBED, Logical
 from connectors.declaration import Csv, Declaration, refused
-from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.parsed import Contents, Holding, Opening, Parsed, Reader
+from connectors.formats.schemas import SchemaText
+from connectors.formats.slots import Slots
+from connectors.native.csv import Line
 from connectors.records import Records
 
 NOT_CSV: Final = "not-csv"
@@ -43,6 +46,28 @@ class Lines:
         names, form = reader.table.contents, reader.table.csv
         contents = records.contents(reader.part)
         return Parsed([None if line is None else _row(line, names, form) for line in contents])
+
+    def opening(self, content: bytes, reader: Reader) -> Opening | None:
+        """Nothing that lines have in common but their form."""
+        form, names = reader.table.csv, reader.table.contents
+        if not (form.delimiter + form.quote).isascii():
+            return None
+
+        def line(slots: Slots) -> Line:
+            places = [slots.of((name,)) for name in names]
+            return Line(
+                form.delimiter.encode(),
+                form.quote.encode(),
+                form.null.encode(errors="surrogatepass"),
+                places,
+                slots.count,
+            )
+
+        return Opening(line)
+
+    def described(self, schema: Sequence[SchemaText]) -> Logical:
+        """Nothing: values are not read by a registered schema."""
+        return UNDESCRIBED
 
     def exact(self, contents: Contents, values: Sequence[Any]) -> None:
         """Texts have every digit."""

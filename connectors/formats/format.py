@@ -8,16 +8,17 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
-from connectors.columns.faults import COMMON
+from connectors.columns.faults import COMMON, Fault
 from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.formats.avro import Avro
 from connectors.formats.csv import Lines
 from connectors.formats.json import Json
-from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.parsed import Contents, Holding, Opening, Parsed, Reader
 from connectors.formats.protobuf import Protobuf
 from connectors.formats.raw import Bytes
+from connectors.formats.schemas import SchemaText
 from connectors.named import by_name
 from connectors.records import Records
 
@@ -48,6 +49,18 @@ class Format(Protocol):
 
     def parse(self, records: Records, reader: Reader) -> Parsed:
         """The value or key of each record, or a Fault (raises RegistryUnavailable)."""
+
+    def opening(self, content: bytes, reader: Reader) -> Opening | None:
+        """The beginning that a value has in common with others of its writer.
+
+        None where native decoding is not to be tried. Raises RegistryUnavailable.
+        """
+
+    def described(self, schema: Sequence[SchemaText]) -> Logical | Fault:
+        """The type of values that are written by a registered schema, the last of these texts.
+
+        A Fault where the schema cannot be used; `UNDESCRIBED` where the format has none.
+        """
 
     def exact(self, contents: Contents, values: Sequence[Any]) -> list[Any] | None:
         """`values`, parsed from `contents`, without any loss of digits; None if there was none.

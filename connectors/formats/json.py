@@ -6,7 +6,7 @@ larger than its payload, so it is recognised by its bytes and read once.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, cast
 
@@ -14,11 +14,14 @@ import orjson
 import pyarrow as pa
 
 from connectors.columns.encodings import by_declaration, by_schema
-from connectors.columns.faults import Fault
+from connectors.columns.faults import INCOMPATIBLE_SCHEMA, Fault
 from connectors.columns.to_arrow import Converter
 from connectors.columns.writer_schema import UNDESCRIBED, Logical, of_connect
 from connectors.declaration import Declaration
-from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.parsed import Contents, Holding, Opening, Parsed, Reader
+from connectors.formats.schemas import SchemaText
+from connectors.formats.slots import Slots
+from connectors.native.json_text import Tree
 from connectors.records import Records
 
 NOT_JSON: Final = "not-json"
@@ -46,6 +49,20 @@ class Json:
         """The values of the texts."""
         return _parsed(records.contents(reader.part))
 
+    def opening(self, content: bytes, reader: Reader) -> Opening | None:
+        """The schema before a payload, if the text is of that form, with the type that it gives."""
+        if not content.startswith(_OPENING):
+            return Opening(_tree)
+        value, writer = _opened(_parse(content), {})
+        prefix = _prefix(content)
+        if isinstance(value, Fault) or writer is None or not prefix:
+            return None
+        return Opening(_tree, prefix, None if writer is UNDESCRIBED else writer)
+
+    def described(self, schema: Sequence[SchemaText]) -> Logical:
+        """Nothing: values are not read by a registered schema."""
+        return UNDESCRIBED
+
     def exact(self, contents: Contents, values: Sequence[Any]) -> list[Any]:
         """`values` with numbers as they are written, since a decimal must not be a float."""
         return [
@@ -61,6 +78,17 @@ class Json:
         return by_schema(written, field.type, encoding, is_text=True)
 
 
+def _tree(slots: Slots) -> Tree:
+    return Tree(_fields(slots.members, slots.listed), slots.count)
+
+
+def _fields(members: Mapping[str, Any], listed: frozenset[str]) -> list[Any]:
+    return [
+        (name, slot, _fields(inner, frozenset()) if inner else None, name in listed)
+        for name, (slot, inner) in members.items()
+    ]
+
+
 def _parsed(texts: Contents) -> Parsed:
     """The value of each text, or a Fault where it is not JSON in UTF-8."""
     if any(text is not None and text.startswith(_OPENING) for text in texts[:1]):
@@ -74,13 +102,18 @@ def _parsed(texts: Contents) -> Parsed:
     return Parsed(values)
 
 
+def exactly(text: bytes) -> Any:
+    """The value of a text, with a Decimal for every float (raises what json.loads raises)."""
+    return json.loads(text, parse_float=Decimal, parse_int=_integer)
+
+
 def _exactly(text: bytes, value: Any) -> Any:
     """`value`, which `_parsed` made of `text`, with a Decimal for every float; slow.
 
     A text too deep for the exact parser, or with an exponent that no Decimal has, keeps `value`.
     """
     try:
-        exact = json.loads(text, parse_float=Decimal, parse_int=_integer)
+        exact = exactly(text)
     except (RecursionError, InvalidOperation):
         return value
     return exact["payload"] if _is_wrapped(exact) else exact
@@ -131,7 +164,10 @@ def _opened(value: Any, known: dict[bytes, Logical]) -> tuple[Any, Logical | Non
     schema = value["schema"]
     if schema is None:
         return value["payload"], None if value["payload"] is None else UNDESCRIBED
-    text = orjson.dumps(schema)
+    try:
+        text = orjson.dumps(schema)
+    except orjson.JSONEncodeError as error:
+        return Fault(INCOMPATIBLE_SCHEMA, f"the writer's schema cannot be used: {error}"), None
     if text not in known:
         known[text] = of_connect(schema)
     return value["payload"], known[text]

@@ -1,12 +1,14 @@
 """Parsed records: the values that a format reads, with the types that their writers declare."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.formats.schemas import Schemas
+from connectors.formats.slots import Slots
+from connectors.native.tokens import Scanner
 from connectors.records import Part
 
 # The values of a format: documents that describe themselves; structs of a writer's schema; or the
@@ -23,6 +25,18 @@ class Reader:
     table: Declaration
     schemas: Schemas | None
     part: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The bytes before each value of one writer, and the type that this gives them.
+
+    `scanner` makes one for such values, or None where they cannot be scanned.
+    """
+
+    scanner: Callable[[Slots], Scanner | None]
+    prefix: bytes = b""
+    writer: Logical | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ whatever its default; any other has its type's zero. Fields beyond the schema ar
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -37,7 +37,7 @@ from google.protobuf.message_factory import GetMessageClass
 from connectors.columns.encodings import by_declaration, by_schema, described
 from connectors.columns.faults import INCOMPATIBLE_SCHEMA, Fault
 from connectors.columns.to_arrow import Converter, lists
-from connectors.columns.writer_schema import Kind, Logical
+from connectors.columns.writer_schema import Logical
 from connectors.declaration import Declaration
 from connectors.formats import registered
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
@@ -101,6 +101,14 @@ class Protobuf:
     def parse(self, records: Records, reader: Reader) -> Parsed:
         """The values as their writers' schemas read them."""
         return registered.parse(records, reader, NOT_PROTOBUF, _compiled, _FIRST)
+
+    def opening(self, content: bytes, reader: Reader) -> None:
+        """Nothing that is decoded natively."""
+
+    def described(self, schema: Sequence[SchemaText]) -> Logical | Fault:
+        """The type of the schema's first message."""
+        writer = _compiled(tuple(schema))
+        return writer if isinstance(writer, Fault) else writer.first()
 
     def exact(self, contents: Contents, values: Sequence[Any]) -> None:
         """Every number is read as it is written."""
@@ -194,6 +202,13 @@ class _Writer:
         except (DecodeError, UnicodeDecodeError) as error:
             fault = f"truncated, or not of its writer's schema: {error}"[:300]
             return Fault(NOT_PROTOBUF, fault), made.logical
+
+    def first(self) -> Logical | Fault:
+        """The type of the messages that are meant where nothing says which."""
+        if not self._top:
+            return Fault(INCOMPATIBLE_SCHEMA, "the writer's schema has no message")
+        made = _made(self._top[0])
+        return made if isinstance(made, Fault) else made[1].logical
 
     def _found(self, places: tuple[int, ...]) -> Descriptor:
         """The message type at `places` (raises IndexError)."""
@@ -294,7 +309,8 @@ class _Types:
             return _Type(logical, lambda m: [one.read(value) for value in getattr(m, name)])
         if field.has_presence:
             return _Type(
-                one.logical, lambda m: one.read(getattr(m, name)) if m.HasField(name) else None
+                replace(one.logical, is_optional=True),
+                lambda m: one.read(getattr(m, name)) if m.HasField(name) else None,
             )
         return _Type(one.logical, lambda m: one.read(getattr(m, name)))
 
@@ -306,22 +322,22 @@ class _Types:
             symbols = {value.number: value.name for value in field.enum_type.values}
             return _Type(Logical("string"), lambda n: symbols.get(n) or str(n))
         is_bytes = field.type == FieldDescriptor.TYPE_BYTES
-        return _Type(Logical("bytes" if is_bytes else _SCALARS[field.cpp_type]), _same)
+        return _Type(Logical("bytes") if is_bytes else _SCALARS[field.cpp_type], _same)
 
 
 def _same(value: Any) -> Any:
     return value
 
 
-_SCALARS: dict[int, Kind] = {
-    FieldDescriptor.CPPTYPE_INT32: "int",
-    FieldDescriptor.CPPTYPE_INT64: "int",
-    FieldDescriptor.CPPTYPE_UINT32: "int",
-    FieldDescriptor.CPPTYPE_UINT64: "int",
-    FieldDescriptor.CPPTYPE_FLOAT: "float",
-    FieldDescriptor.CPPTYPE_DOUBLE: "float",
-    FieldDescriptor.CPPTYPE_BOOL: "bool",
-    FieldDescriptor.CPPTYPE_STRING: "string",
+_SCALARS: dict[int, Logical] = {
+    FieldDescriptor.CPPTYPE_INT32: Logical("int", number="int32"),
+    FieldDescriptor.CPPTYPE_INT64: Logical("int", number="int64"),
+    FieldDescriptor.CPPTYPE_UINT32: Logical("int", number="uint32"),
+    FieldDescriptor.CPPTYPE_UINT64: Logical("int", number="uint64"),
+    FieldDescriptor.CPPTYPE_FLOAT: Logical("float", number="float32"),
+    FieldDescriptor.CPPTYPE_DOUBLE: Logical("float", number="float64"),
+    FieldDescriptor.CPPTYPE_BOOL: Logical("bool"),
+    FieldDescriptor.CPPTYPE_STRING: Logical("string"),
 }
 
 
@@ -400,14 +416,17 @@ _WELL_KNOWN: dict[str, _Type] = {
         lambda decimal: {"scale": decimal.scale, "value": decimal.value},
     ),
 }
-_WRAPPED: dict[str, Kind] = {
-    **dict.fromkeys(("Int32", "Int64", "UInt32", "UInt64"), "int"),
-    **dict.fromkeys(("Float", "Double"), "float"),
-    "Bool": "bool",
-    "String": "string",
-    "Bytes": "bytes",
+_WRAPPED: dict[str, int] = {
+    "Int32": FieldDescriptor.CPPTYPE_INT32,
+    "Int64": FieldDescriptor.CPPTYPE_INT64,
+    "UInt32": FieldDescriptor.CPPTYPE_UINT32,
+    "UInt64": FieldDescriptor.CPPTYPE_UINT64,
+    "Float": FieldDescriptor.CPPTYPE_FLOAT,
+    "Double": FieldDescriptor.CPPTYPE_DOUBLE,
+    "Bool": FieldDescriptor.CPPTYPE_BOOL,
+    "String": FieldDescriptor.CPPTYPE_STRING,
 }
 _WELL_KNOWN |= {
-    f"google.protobuf.{name}Value": _Type(Logical(kind), lambda wrapper: wrapper.value)
+    f"google.protobuf.{name}Value": _Type(_SCALARS[kind], lambda wrapper: wrapper.value)
     for name, kind in _WRAPPED.items()
-}
+} | {"google.protobuf.BytesValue": _Type(Logical("bytes"), lambda wrapper: wrapper.value)}

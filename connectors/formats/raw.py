@@ -7,9 +7,10 @@ import pyarrow as pa
 
 from connectors.columns.faults import NOT_TEXT, Fault
 from connectors.columns.to_arrow import Converter, converter
-from connectors.columns.writer_schema import Logical
+from connectors.columns.writer_schema import UNDESCRIBED, Logical
 from connectors.declaration import Declaration, refused
 from connectors.formats.parsed import Contents, Holding, Parsed, Reader
+from connectors.formats.schemas import SchemaText
 from connectors.records import Records
 
 
@@ -40,6 +41,13 @@ class Bytes:
         if reader.table.schema.field(name).type == pa.binary():
             return Parsed([None if content is None else {name: content} for content in contents])
         return Parsed([None if content is None else _text(content, name) for content in contents])
+
+    def opening(self, content: bytes, reader: Reader) -> None:
+        """Nothing that is decoded natively."""
+
+    def described(self, schema: Sequence[SchemaText]) -> Logical:
+        """Nothing: values are not read by a registered schema."""
+        return UNDESCRIBED
 
     def exact(self, contents: Contents, values: Sequence[Any]) -> None:
         """No byte is lost."""

@@ -15,7 +15,7 @@ meant where a header says no more.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 from connectors.columns.faults import UNKNOWN_SCHEMA, Fault
@@ -34,6 +34,8 @@ class Writer(Protocol):
     def read(self, content: bytes, start: int) -> tuple[Any, Logical | None]:
         """The value that begins at `start`, or a Fault, and its type."""
 
+
+W = TypeVar("W")
 
 # What a schema, the last of these texts after those that it refers to, comes to.
 Compile = Callable[[tuple[SchemaText, ...]], Writer | Fault]
@@ -84,7 +86,23 @@ def parse(
     return Parsed(values, writers)
 
 
-def _writer(name: SchemaId, schemas: Schemas, compiled: Compile) -> Writer | Fault:
+def named_first(
+    content: bytes, schemas: Schemas | None, compiled: Callable[[tuple[SchemaText, ...]], W | Fault]
+) -> tuple[W, int] | None:
+    """The writer whose id stands in the first bytes, and how many these are; None otherwise.
+
+    Raises RegistryUnavailable.
+    """
+    number = int.from_bytes(content[1:_SHORT], "big")
+    if schemas is None or len(content) < _SHORT or content[0] != 0 or not number:
+        return None
+    writer = _writer(SchemaId("id", str(number)), schemas, compiled)
+    return None if isinstance(writer, Fault) else (writer, _SHORT)
+
+
+def _writer(
+    name: SchemaId, schemas: Schemas, compiled: Callable[[tuple[SchemaText, ...]], W | Fault]
+) -> W | Fault:
     texts = schemas.texts(name)
     if texts is None:
         return Fault(UNKNOWN_SCHEMA, f"the registry has no schema with {name}")

@@ -129,6 +129,22 @@ class Registry:
             raise self._error(f"no schema came for subject {subject!r}")
         return number, text
 
+    def subject(self, subject: str) -> tuple[SchemaText, ...] | None:
+        """The newest schema of `subject` after those that it refers to, if it has any.
+
+        None also at Apicurio's own API, which has no subjects. Raises RegistryUnavailable.
+        """
+        found = None if self._is_native else self.latest(subject)
+        return None if found is None else self.texts(SchemaId("id", str(found[0])))
+
+    def answers(self) -> bool:
+        """Whether it is there: that a subject does not exist is an answer."""
+        try:
+            status, body = self._send("GET", "/subjects/ivm/versions/latest", None)
+        except (httpx.HTTPError, RegistryUnavailable):
+            return False
+        return status == 200 or (status == 404 and b"error_code" in body)
+
     @property
     def _is_native(self) -> bool:
         return "/apis/registry/" in self._config.url

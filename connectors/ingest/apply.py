@@ -8,28 +8,31 @@ the journal belongs to, commits last.
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic, time_ns
-from typing import Protocol, TypeGuard
+from types import MappingProxyType
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 import structlog
 
 from connectors.errors import PipelineFailed
+from connectors.ingest.alter import Remade, difference
 from connectors.ingest.feed import Feeder, declare_input
 from connectors.ingest.meter import Meter
+from connectors.ingest.successors import Successors, folded
 from connectors.offsets import Offsets
 from connectors.progress.batches import TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine
-from connectors.sinks.sink import Output, Reached, Sink
+from connectors.sinks.sink import Changes, Output, Reached, Redefined, Sink
 from connectors.tables.spec import TableSpec
-from connectors.tables.widen import widened
+from connectors.tables.widen import brought
 from ivm.dataflow.nodes import Node
 from ivm.errors import DataflowFailed, IvmError, PoolFailed
-from ivm.pool import Pool
+from ivm.pool import Budget, Pool
 from ivm.results import Deltas, Installed
 
 # How many recent times keep their offsets, for readers that hold a snapshot of one.
@@ -57,6 +60,17 @@ class Clock(Protocol):
         """From `time` on it is `moment`, in microseconds since the epoch; it never goes back."""
 
 
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Views, each after those it reads, whose successors take their places.
+
+    `switched` is called once the pool has them by the views' names, and nothing is published yet.
+    """
+
+    views: Sequence[str]
+    switched: Callable[[], None]
+
+
 class Applier:
     """The pipeline's receiver, and the only place where views are installed and dropped.
 
@@ -71,13 +85,17 @@ class Applier:
         sinks: Sequence[Sink],
         meter: Meter,
         quarantine: Quarantine,
+        published: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        """`published` has the names under which sinks and journal know views that were renamed."""
         self.pool = pool
         self.feeder = Feeder(pool, journal, quarantine, meter, self._advance)
         self.clock = clock
         self.meter = meter
         self.lock = threading.Lock()
-        self.failed: dict[str, str] = dict(journal.failed)
+        self._published = dict(published)
+        names = {told: name for name, told in published.items()}
+        self.failed = {names.get(told, told): reason for told, reason in journal.failed.items()}
         self.errors: dict[str, Counter[str]] = {}
         self._journal = journal
         self._sinks = sinks
@@ -86,6 +104,8 @@ class Applier:
         self._reached = Reached(0, 0, Offsets())
         self._held_back = 0
         self._listeners: list[Callable[[], None]] = []
+        self.successors = Successors(pool)
+        self.switches: dict[int, Switch] = {}
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener`, from the applying thread, whenever something was published."""
@@ -128,6 +148,9 @@ class Applier:
 
     def receive(self, batch: TimedBatch) -> None:
         """Apply one batch and, unless it was committed before, publish its deltas."""
+        if (switch := self.switches.pop(batch.time, None)) is not None:
+            self.replace(batch, switch)
+            return
         started = monotonic()
         with self.lock:
             if not batch.committed:
@@ -140,10 +163,11 @@ class Applier:
                 drained = self._drain_all()
             offsets = self._offsets[-1][1]
             reached = Reached(batch.time, batch.moment, offsets, batch.ranges)
-            with self.meter.stage("sink"):
+            with self.meter.stage("sink"), self.meter.timed(self.meter.publish_seconds):
                 self._publish(reached, drained)
         if not batch.committed:
             self._count(batch, drained, monotonic() - started)
+        log.debug("applied", records=batch.records, seconds=round(monotonic() - started, 4))
         for listener in self._listeners:
             listener()
 
@@ -162,8 +186,9 @@ class Applier:
         """
         name = output.name
         with self.lock:
+            self._note_published(output)
             for sink in reversed(self._sinks):  # that of files last: it waits for nobody
-                sink.restore(output)
+                sink.restore(output.as_published)
             if name in self.failed:
                 return
             try:
@@ -175,7 +200,7 @@ class Applier:
                 self._fail(name, error.reasons[name])
                 return
             for sink in self._sinks:
-                sink.skip(name, deltas)
+                sink.skip(self.published_as(name), deltas)
 
     def fail_reader(self, name: str, read: str) -> None:
         """Let a view fail that reads one that failed, unless it has failed already."""
@@ -183,21 +208,26 @@ class Applier:
             if name not in self.failed:
                 self._fail(name, f"it reads {read!r}, which failed")
 
-    def install(self, output: Output, node: Node, *, lookups: bool) -> Installed:
+    def install(
+        self, output: Output, node: Node, *, lookups: bool, budget: Budget | None = None
+    ) -> Installed:
         """Install a new view and publish its snapshot as of the present time, durably.
 
-        Without `lookups` the pool keeps its changes alone.
+        Without `lookups` the pool keeps its changes alone. The `budget` bounds its hydration, since
+        no batch is applied meanwhile.
 
         Raises what `Pool.install` and `Sink.open` raise, and PipelineFailed once a time was
         published in part, since it would be committed with the view; then nothing is changed.
         """
         with self.lock:
-            installed = self._install(output, node, lookups=lookups)
+            installed = self._install(output, node, budget, lookups=lookups)
         for listener in self._listeners:
             listener()
         return installed
 
-    def retry(self, output: Output, node: Node, *, lookups: bool) -> Installed:
+    def retry(
+        self, output: Output, node: Node, *, lookups: bool, budget: Budget | None = None
+    ) -> Installed:
         """Install a view that failed again; its topics begin anew, with a snapshot.
 
         Raises as `install`; then it stays failed, for the reason that is raised.
@@ -205,18 +235,24 @@ class Applier:
         name = output.name
         with self.lock:
             try:
-                installed = self._install(output, node, lookups=lookups, anew=True)
+                installed = self._install(output, node, budget, lookups=lookups, anew=True)
             except (IvmError, OSError) as error:
                 self._fail(name, error.reasons[name] if _has_failed(error, name) else str(error))
                 raise
-            self._journal.retry_view(name)
+            self._journal.retry_view(self.published_as(name))
             del self.failed[name]
         for listener in self._listeners:
             listener()
         return installed
 
     def _install(
-        self, output: Output, node: Node, *, lookups: bool, anew: bool = False
+        self,
+        output: Output,
+        node: Node,
+        budget: Budget | None,
+        *,
+        lookups: bool,
+        anew: bool = False,
     ) -> Installed:
         """Install a view and publish its snapshot; `anew`: after what it published once."""
         name = output.name
@@ -224,17 +260,19 @@ class Applier:
             raise PipelineFailed(
                 f"time {self.pool.frontier - 1} could not be published; restart the service"
             )
-        installed = self.pool.install(name, node, output.key if lookups else None)
+        key = output.key if lookups else None
+        installed = self.pool.install(name, node, key, budget=budget)
+        self._note_published(output)
         self.errors[name] = Counter()
         try:
             if anew:
                 self._forget(name)
                 self._fail(name, "its retry was cut short")  # should the process end amid it
             for sink in self._sinks:
-                sink.open(output)
+                sink.open(output.as_published)
             deltas = self._drained(name)
             for sink in self._sinks:
-                sink.write(name, deltas, self._reached)
+                sink.write(self.published_as(name), deltas, self._reached)
             self._commit(self._reached)
             self.meter.deltas[name] += _size(deltas)
         except (IvmError, OSError):
@@ -245,43 +283,87 @@ class Applier:
             raise
         return installed
 
-    def alter(
-        self, batch: TimedBatch, spec: TableSpec, views: Sequence[tuple[str, Node, Key]]
-    ) -> None:
-        """Add columns to a table at the time of `batch`, which says nothing else.
+    def alter(self, batch: TimedBatch, spec: TableSpec, views: Sequence[Remade]) -> None:
+        """Give a table the columns of `spec` at the time of `batch`, which says nothing else.
 
-        `views` are those that read it, each after those that it reads: they are made anew. Their
-        rows are as they were, so that nothing is published of them. What is raised leaves the pool
-        as no other time may find it.
+        `views` are those that read it, each after those that it reads: they are made anew, and
+        published is what differs. What is raised leaves the pool as no other time may find it.
         """
         with self.lock:
-            there = [view for view in views if view[0] in self.errors]
-            for name, *_ in reversed(there):
-                del self.errors[name]
-                self.pool.drop(name)
+            there = [view for view in views if view.name in self.errors]
+            before = {v.name: self.pool.scan(v.name) for v in there if v.compares}
+            errors = {view.name: self.errors.pop(view.name) for view in there}
+            for view in reversed(there):
+                self.pool.drop(view.name)
             batches = list(self.pool.batches(spec.name))
             self.pool.drop_input(spec.name)
             declare_input(self.pool, spec)
             while batches:
                 for rows, diffs in batches.pop().rows(ROWS_AT_ONCE):
-                    self.pool.feed(spec.name, widened(rows, spec.schema), diffs, batch.time)
+                    as_now = brought(rows, spec, len(spec.formerly) - 1)
+                    self.pool.feed(spec.name, as_now, diffs, batch.time)
             self._feed(batch)
             self._advance(batch.time)
             drained = {name: self._drained(name) for name in self.errors}
-            for name, node, key in there:
+            for name, node, key in ((v.name, v.node, v.key) for v in there):
                 self.pool.install(name, node, key)
                 self.errors[name] = Counter()
-                drained[name] = _none_of(self._drained(name))
+                now = self._drained(name)
+                if name in before:
+                    *earlier, now = difference(before[name], errors[name], now, batch.time)
+                    self._write(name, earlier)
+                drained[name] = now if name in before else _none_of(now)
             offsets = self._offsets[-1][1]
             self._publish(Reached(batch.time, batch.moment, offsets), drained)
         for listener in self._listeners:
             listener()
 
-    def tend(self) -> None:
-        """Let the sinks publish the deltas that had to wait."""
+    def replace(self, batch: TimedBatch, switch: "Switch") -> None:
+        """Let successors take the places of views at the time of `batch`, which says nothing else.
+
+        What is raised leaves the pool as no other time may find it.
+        """
         with self.lock:
+            self._replace(batch, switch)
+        for listener in self._listeners:
+            listener()
+
+    def _replace(self, batch: TimedBatch, switch: "Switch") -> None:
+        if not batch.committed:
+            self._complete_held_back()
+        self._feed(batch)
+        self.feeder.settle()
+        redefined = self.successors.take_over(switch.views, batch.time, self.errors)
+        switch.switched()
+        for view in switch.views:
+            self.errors[view] = self.successors.forget(view).errors
+        drained = self._drain_all()
+        rest = {name: deltas for name, deltas in drained.items() if name not in switch.views}
+        reached = Reached(batch.time, batch.moment, self._offsets[-1][1])
+        self._publish(reached, rest, redefined)
+        for one in redefined:
+            self.meter.deltas[one.output.name] += sum(map(_size, one.parts))
+
+    def expect(self, outputs: Sequence[Output]) -> None:
+        """See that views can go on as these (raises as `Sink.expect`)."""
+        with self.lock:
+            for output in outputs:
+                for sink in self._sinks:
+                    sink.expect(output.as_published)
+
+    def _write(self, name: str, earlier: Sequence[Deltas]) -> None:
+        """Give the sinks deltas of the next time that come before others of it."""
+        for deltas in earlier:
             for sink in self._sinks:
-                sink.tend()
+                sink.write(self.published_as(name), deltas, self._reached)
+
+    def tend(self) -> None:
+        """Let the sinks publish the deltas and frontiers that had to wait."""
+        with self.lock:
+            told = [sink.tend(self._reached) for sink in self._sinks]
+        if any(told):
+            for listener in self._listeners:
+                listener()
 
     def drop(self, name: str) -> None:
         """Stop a view and delete its file topic, however far it was restored."""
@@ -291,17 +373,39 @@ class Applier:
                 with suppress(PoolFailed):  # then it serves readers alone, until the restart
                     self.pool.drop(name)
             self._forget(name)
+            self._published.pop(name, None)
         for listener in self._listeners:
             listener()
 
-    def forget(self, name: str) -> None:
+    def rename(self, name: str, to: str) -> None:
+        """Let a view that no other reads have another name; sinks know it by the former one."""
+        with self.lock:
+            if name in self.pool.names:
+                self.pool.replace({name: to}, self.pool.frontier)
+            self._published[to] = self.published_as(name)
+            self._published.pop(name, None)
+            for told in (self.errors, self.failed, self.meter.deltas):
+                _move(told, name, to)
+        for listener in self._listeners:
+            listener()
+
+    def _note_published(self, output: Output) -> None:
+        if output.published is not None:
+            self._published[output.name] = output.published
+
+    def published_as(self, name: str) -> str:
+        """The name under which sinks and journal know a view."""
+        return self._published.get(name, name)
+
+    def forget(self, published: str) -> None:
         """Drop the remains of a view whose making or dropping a crash has cut short."""
         with self.lock:
-            self._forget(name)
+            for sink in reversed(self._sinks):
+                sink.drop(published)
 
     def _forget(self, name: str) -> None:
         for sink in reversed(self._sinks):
-            sink.drop(name)
+            sink.drop(self.published_as(name))
 
     def _feed(self, batch: TimedBatch) -> None:
         self.feeder.take(batch)
@@ -337,20 +441,22 @@ class Applier:
         """Complete `time`, and all before it that were held back."""
         self.feeder.settle()
         try:
-            self.pool.advance(time + 1)
+            with self.meter.timed(self.meter.step_seconds):
+                self.pool.advance(time + 1)
         except DataflowFailed as error:
             self._set_failed(error)
         self.feeder.miscounts.check()
 
     def _set_failed(self, error: DataflowFailed) -> None:
         """Remember the views that the pool dropped, and why; others are queries under way."""
+        self.successors.fail(error.reasons)
         failed = ((n, reason) for n, reason in error.reasons.items() if n in self.errors)
         for name, reason in failed:
             self._fail(name, reason)
             del self.errors[name]
 
     def _fail(self, name: str, reason: str) -> None:
-        self._journal.fail_view(name, reason)
+        self._journal.fail_view(self.published_as(name), reason)
         self.failed[name] = reason
         log.error("view failed", view=name, reason=reason)
 
@@ -363,27 +469,31 @@ class Applier:
                     drained[name] = self._drained(name)
                 except DataflowFailed as error:
                     self._set_failed(error)
+        self.successors.drain(drained)
         return {name: deltas for name, deltas in drained.items() if name in self.errors}
 
     def _drained(self, name: str) -> Deltas:
         """The view's deltas; its row errors are folded into `errors`."""
         deltas = self.pool.drain(name)
-        if deltas.errors.num_rows:
-            messages = deltas.errors.column(0).to_pylist()
-            fold = Counter(self.errors[name])
-            for message, diff in zip(messages, deltas.error_diffs.tolist(), strict=True):
-                fold[str(message)] += diff
-            self.errors[name] = Counter({m: n for m, n in fold.items() if n})
+        self.errors[name] = folded(self.errors[name], deltas)
         return deltas
 
-    def _publish(self, reached: Reached, drained: Mapping[str, Deltas]) -> None:
+    def _publish(
+        self,
+        reached: Reached,
+        drained: Mapping[str, Deltas],
+        redefined: Sequence[Redefined] = (),
+    ) -> None:
         """Give every sink the deltas that it lacks; from now on this is the last time published."""
         for sink in self._sinks:
             for name, deltas in drained.items():
-                if sink.has(name, reached.time):
-                    sink.skip(name, deltas)
+                told = self.published_as(name)
+                if sink.has(told, reached.time):
+                    sink.skip(told, deltas)
                 else:
-                    sink.write(name, deltas, reached)
+                    sink.write(told, deltas, reached)
+            for one in redefined:
+                sink.redefine(replace(one, output=one.output.as_published), reached)
         self._commit(reached)
         self._reached = reached
 
@@ -404,6 +514,11 @@ class Applier:
                 meter.latency_seconds.observe(_ages(updates))
 
 
+def _move(told: MutableMapping[str, Any], name: str, to: str) -> None:
+    if name in told:
+        told[to] = told.pop(name)
+
+
 def _has_failed(error: Exception, name: str) -> TypeGuard[DataflowFailed]:
     return isinstance(error, DataflowFailed) and name in error.reasons
 
@@ -415,7 +530,7 @@ def _none_of(deltas: Deltas) -> Deltas:
     return Deltas(rows, times, diffs, errors, times, diffs)
 
 
-def _size(deltas: Deltas) -> int:
+def _size(deltas: Changes) -> int:
     """The number of these changes."""
     return len(deltas.diffs) + len(deltas.error_diffs)
 

@@ -7,31 +7,44 @@ with the same records.
 
 import threading
 import time as clock
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-import numpy as np
 import pyarrow as pa
+from opentelemetry import trace
+from structlog.contextvars import bound_contextvars
 
-from connectors.decode import DIFF, OFFSET, TRANSACTION
-from connectors.errors import CorrectionLost, PipelineFailed, ReplayUnderWay, Stalled
+from connectors.errors import (
+    CorrectionLost,
+    PipelineFailed,
+    ReplayUnderWay,
+    Stalled,
+    TransactionIncomplete,
+)
 from connectors.ingest.counts import counted
+from connectors.ingest.refusals import Refusal, refusals
+from connectors.ingest.settings import Isolation
+from connectors.ingest.stalls import Stall, Stalls
 from connectors.ingest.timed_batch import merged, records_in, rejections, updates_of
 from connectors.offsets import Offsets, offsets_of
 from connectors.progress.assign import Assigned, Piece, Progress, before
 from connectors.progress.batches import Correction, Range, Receiver, TimedBatch
 from connectors.progress.journal import Entry, Journal
-from connectors.progress.resolution import Resolution, are_markers
-from connectors.quarantine.replay import Outcome, Refusal, SchemasOf, no_schemas, pieces, refusals
+from connectors.progress.resolution import Resolution, are_markers, companions
+from connectors.quarantine import replay
+from connectors.quarantine.replay import Outcome, SchemasOf, no_schemas
 from connectors.quarantine.reread import Past
-from connectors.quarantine.store import Place, Quarantine
+from connectors.quarantine.store import Place, Quarantine, Quarantined
 from connectors.quarantine.superseded import Overtaking
 from connectors.spark.chunks import Chunk, chunks
 from connectors.tables.spec import TableSpec
+from ivm.errors import IvmError
 
 # Over how many seconds the rate of records is taken.
 RATE_WINDOW = 10.0
+
+TRACER = trace.get_tracer("ivm")
 
 
 class Delivery:
@@ -43,12 +56,15 @@ class Delivery:
         quarantine: Quarantine,
         receiver: Receiver,
         schemas: SchemasOf = no_schemas,
+        isolation: Isolation = "table",
     ) -> None:
         """Begin with a replay of the times that `journal` holds beyond its start.
 
         Corrections are decoded here, with these `schemas`.
         """
         self._schemas = schemas
+        self._isolation = isolation
+        self._stalls = Stalls()
         self._journal = journal
         self._quarantine = quarantine
         self._receiver = receiver
@@ -65,6 +81,7 @@ class Delivery:
         self._corrections: dict[int, tuple[Piece, ...]] = {}
         self.time = start
         self.records = 0
+        self.decoding: defaultdict[str, float] = defaultdict(float)
 
     @property
     def pending(self) -> list[Entry]:
@@ -78,6 +95,50 @@ class Delivery:
     def positions(self) -> dict[tuple[str, int], int]:
         """The offset after the last one that came, received or not, by (table, partition)."""
         return dict(self._progress.positions)
+
+    @property
+    def stalls(self) -> Mapping[str, Stall]:
+        """The tables that stand still while others go on; of these only what is journaled comes."""
+        return self._stalls.found
+
+    def isolates(self, table: str) -> bool:
+        """Whether this table can stand still by itself: no journaled time waits for its records."""
+        if self._isolation == "all" or table not in self._resolution.tables:
+            return False
+        tables = self.companions(table)
+        pending = self._progress.pending
+        waited_for = {r.table for entry in pending for r in entry.ranges}
+        waited_for |= {c.table for entry in pending for c in entry.corrections}
+        return not tables & waited_for
+
+    def companions(self, table: str) -> frozenset[str]:
+        """A table and those that stand still with it."""
+        return companions(table, self._resolution.tables)
+
+    def stall(self, error: IvmError, table: str) -> bool:
+        """Let a table stand still, and what must with it; False where all have to wait.
+
+        For an error of reading, between queries.
+        """
+        known = self._stalls.found.get(table)
+        if known is not None and known.error is error:
+            return True
+        with self._running:
+            if not self.isolates(table):
+                return False
+            self._stand_still(error, table)
+            return True
+
+    def end_stalls(self, tables: Collection[str]) -> None:
+        """Let tables go on, between queries: what they passed over has to come again."""
+        self._stalls.end(tables)
+
+    def _stand_still(self, error: IvmError, table: str | None) -> None:
+        assert table is not None, "an error before a record names its table"
+        tables = self.companions(table)
+        self._stalls.add(error, tables)
+        self._progress.rewind(tables, self._journal.positions())
+        self._resolution.wait_anew()
 
     def table(self, key: str) -> TableSpec | None:
         """The table of chunks with this key, if it is read."""
@@ -125,20 +186,32 @@ class Delivery:
         and gives the table as it is from then on; or None, and it stays as it is. Raises
         ReplayUnderWay, and what `apply` raises.
         """
-        with self._running:
-            if not self._open or self._progress.pending:
-                raise ReplayUnderWay(
-                    "columns are added once the pipeline runs and all journaled times are applied; "
-                    "try again in a few seconds"
-                )
-            time, moment = self._progress.next_time(), self._journal.committed_moment
-            self._journal.prepare(time, (), moment)
-            spec = apply(TimedBatch(time, {}, (), self._offsets(), 0, 0, False, moment))
+        made: list[TableSpec | None] = []
+        with self.at_new_time(lambda batch: made.append(apply(batch))):
+            [spec] = made
             if spec is not None:
                 rest = {key: known for key, known in self._tables.items() if key != old}
                 self._set_tables({**rest, new: spec})
-                self.time = time
             return spec
+
+    @contextmanager
+    def at_new_time(self, apply: Callable[[TimedBatch], object]) -> Iterator[None]:
+        """Let `apply` do what it does at a new time at which nothing else happens.
+
+        No batch is delivered before the context ends. The time's moment is that of the last one.
+        Raises ReplayUnderWay, and what `apply` raises.
+        """
+        with self._running:
+            if not self._open or self._progress.pending:
+                raise ReplayUnderWay(
+                    "columns are added, and views replaced, once the pipeline runs and all "
+                    "journaled times are applied; try again in a few seconds"
+                )
+            time, moment = self._progress.next_time(), self._journal.committed_moment
+            self._journal.prepare(time, (), moment)
+            apply(TimedBatch(time, {}, (), self._offsets(), 0, 0, False, moment))
+            self.time = time
+            yield
 
     def _set_tables(self, tables: dict[str, TableSpec]) -> None:
         self._tables = tables
@@ -157,26 +230,69 @@ class Delivery:
         self._set_tables({k: spec for k, spec in self._tables.items() if k != key})
         self._quarantine.orphan({name: self._journal.epoch(name)})
         self._progress.forget(name)
+        self._stalls.forget(name)
         self._corrections.clear()  # what is still to come of the others is decoded again
         self._reached = {k: end for k, end in self._reached.items() if k[0] != name}
 
     def deliver(self, batch: pa.Table) -> None:
         """Hand over one micro-batch of chunks.
 
-        Raises Stalled, before anything new is recorded, for a rejected record of a table that
-        stalls, and CorrectionLost, which is one;
-        RegistryUnavailable as `open` does; OffsetGap when records are missing; and what the
-        receiver raises.
+        Raises Stalled for a table that stalls before a record: by itself, once all else was handed
+        over, or before anything new is recorded where all tables are to wait. Raises
+        CorrectionLost, which is a Stalled; RegistryUnavailable as `open` does; OffsetGap when
+        records are missing; and what the receiver raises.
         """
         with self._running:
             if not self._open:
                 return
             known = [chunk for chunk in chunks(batch) if chunk.key in self._tables]
-            pieces = list(map(self._piece, known))
+            pieces = self._standing(list(map(self._piece, known)))
             self._replay(pieces)
-            self._refuse(known)
-            for assigned in self._progress.assign(pieces, self._resolution):
-                self._hand_over(assigned)
+            self._take(pieces, self._refusals(known))
+
+    def _standing(self, pieces: list[Piece]) -> list[Piece]:
+        """These pieces, of tables that stand still only as far as they are journaled."""
+        stalls = self._stalls.found
+        if not stalls:
+            return pieces
+        recorded = self._journal.positions()
+        ends = {}
+        for r in (piece.range for piece in pieces):
+            at = r.table, r.partition
+            ends[at] = recorded.get(at, 0) if r.table in stalls else r.end
+        return before(pieces, ends)
+
+    def _refusals(self, batch: Sequence[Chunk]) -> dict[tuple[str, int], Refusal]:
+        """The new records before which tables stall that do not stand still yet."""
+        stalls = self._stalls.found
+        fresh = [chunk for chunk in batch if self._tables[chunk.key].name not in stalls]
+        recorded = self._journal.positions()
+        return refusals(fresh, self._tables, recorded, self._reached, self._skipped)
+
+    def _take(self, pieces: list[Piece], refused: Mapping[tuple[str, int], Refusal]) -> None:
+        """Hand over what is new before the records that are refused, and raise why they are."""
+        errors: list[Stalled] = [refusal.error for refusal in refused.values()]
+        if errors and self._isolation == "all":
+            raise errors[0]
+        if errors:
+            ends = {(p.range.table, p.range.partition): p.range.end for p in pieces}
+            pieces = before(pieces, {**ends, **{at: r.offset for at, r in refused.items()}})
+        taken = None
+        while taken is None:
+            try:
+                taken = self._progress.assign(pieces, self._resolution)
+            except TransactionIncomplete as error:
+                if self._isolation == "all":
+                    raise
+                self._stand_still(error, error.table)
+                errors.append(error)
+                pieces = []  # they wait, but for those of its tables
+        for assigned in taken:
+            self._hand_over(assigned)
+        for refused_for in errors:
+            self._stand_still(refused_for, refused_for.table)
+        if errors:
+            raise errors[0]
 
     def _replay(self, pieces: Sequence[Piece]) -> None:
         """Hand over the journaled times first: a new record at fault does not hold these up."""
@@ -224,13 +340,13 @@ class Delivery:
                     "try again in a few seconds"
                 )
             found = [self._quarantine.get(place) for place in places]
-            faulty = refusals(found, self._by_name(), self._schemas)
+            faulty = replay.refusals(found, self._by_name(), self._schemas)
             refused = {refusal.found.record.place: refusal for refusal in faulty}
             if overtaking is not None:
                 overtaking.follow(self._reached)
                 for one in found:
                     if one.record.place not in refused and (fault := overtaking.fault(one)):
-                        refused[one.record.place] = Refusal(one, fault)
+                        refused[one.record.place] = replay.Refusal(one, fault)
             corrections = tuple(o.correction() for o in found if o.record.place not in refused)
             if not corrections:
                 return Outcome(None, (), tuple(refused.values()))
@@ -243,69 +359,40 @@ class Delivery:
                 raise PipelineFailed(f"{type(error).__name__}: {error}") from error
             return Outcome(time, corrections, tuple(refused.values()))
 
+    def decoded(self, one: Quarantined) -> pa.Table:
+        """The updates that a correction by this record would make (raises as `replay.decoded`)."""
+        return replay.decoded(one, self._by_name(), self._schemas)
+
     def _by_name(self) -> dict[str, TableSpec]:
         return {spec.name: spec for spec in self._tables.values()}
 
     def _piece(self, chunk: Chunk) -> Piece:
         spec = self._tables[chunk.key]
+        self.decoding[spec.name] += chunk.seconds
         where = Range(spec.name, spec.topic, chunk.partition, chunk.first, chunk.end)
         return Piece(where, chunk.updates, chunk.rejected, spec.is_remote, chunk.passed)
 
-    def _refuse(self, batch: Sequence[Chunk]) -> None:
-        """Raise Stalled for the first new rejected record of a table that stalls.
-
-        What is to be skipped is not among them; it is quarantined as in any other table.
-        """
-        recorded = self._journal.positions()
-        for chunk in batch:
-            spec = self._tables[chunk.key]
-            self._refuse_truncation(chunk, batch, recorded)
-            if spec.on_error != "stall":
-                continue
-            position = recorded.get((spec.name, chunk.partition), 0)
-            for record in chunk.rejected:
-                place = (spec.name, chunk.partition, record.offset)
-                if record.offset >= position and place not in self._skipped:
-                    raise Stalled(
-                        f"table {spec.name!r}, topic {spec.topic!r}, partition {chunk.partition}, "
-                        f"offset {record.offset}: {record.reason}: {record.message}; `ivm "
-                        f"quarantine skip {spec.name} {chunk.partition} {record.offset}` puts this "
-                        "record into the quarantine and goes on, and a PUT of the source with "
-                        '"on_error": "quarantine" every one from now on',
-                        place,
-                    )
-
-    def _refuse_truncation(
-        self, chunk: Chunk, batch: Sequence[Chunk], recorded: Mapping[tuple[str, int], int]
-    ) -> None:
-        """Raise Stalled for a truncation whose place among the other partitions is unknown."""
-        spec = self._tables[chunk.key]
-        others = {p for table, p in self._reached if table == spec.name}
-        others |= {other.partition for other in batch if other.key == chunk.key}
-        others -= {chunk.partition}
-        truncated = chunk.updates[DIFF].to_numpy() == 0
-        if not others or not truncated.any():
-            return
-        if spec.resolution == "transaction" and TRANSACTION in chunk.updates.column_names:
-            truncated &= ~chunk.updates[TRANSACTION].is_valid().to_numpy()
-        position = recorded.get((spec.name, chunk.partition), 0)
-        for i in np.flatnonzero(truncated).tolist():
-            offset = chunk.updates[OFFSET][i].as_py()
-            if offset >= position:
-                raise Stalled(
-                    f"table {spec.name!r}, topic {spec.topic!r}, partition {chunk.partition}, "
-                    f"offset {offset}: the table was truncated, and nothing says which records of "
-                    f"the other {len(others)} partitions came before that. Read the table again "
-                    "(delete the source and declare it once a new snapshot is in the topic), and "
-                    'give the topic one partition, or the source "resolution": "transaction"'
-                )
-
     def _hand_over(self, assigned: Assigned) -> None:
+        """Journal a time, unless it is, and let the receiver apply it.
+
+        What is logged meanwhile has the time and its offsets, and so has the span of the batch.
+        """
         ranges = merged(piece.range for piece in assigned.pieces)
+        with (
+            bound_contextvars(time=assigned.time, offsets=_told(ranges)),
+            TRACER.start_as_current_span("batch") as span,
+        ):
+            span.set_attribute("ivm.time", assigned.time)
+            for r in ranges:
+                span.set_attribute(f"ivm.offsets.{r.table}.{r.partition}", (r.first, r.end))
+            self._apply(assigned, ranges)
+
+    def _apply(self, assigned: Assigned, ranges: tuple[Range, ...]) -> None:
         moment = assigned.moment
         if moment is None:
             moment = clock.time_ns() // 1000
-            self._journal.prepare(assigned.time, ranges, moment, assigned.corrections)
+            with TRACER.start_as_current_span("journal"):
+                self._journal.prepare(assigned.time, ranges, moment, assigned.corrections)
         held = assigned.pieces
         if assigned.corrections:
             self._quarantine.close_as_replayed(assigned.corrections, assigned.time)
@@ -347,7 +434,7 @@ class Delivery:
         Raises CorrectionLost, RegistryUnavailable.
         """
         found = [self._quarantine.used(correction) for correction in corrections]
-        made = tuple(pieces(found, self._by_name(), self._schemas))
+        made = tuple(replay.pieces(found, self._by_name(), self._schemas))
         for piece in made:
             for record in piece.rejected:
                 r = piece.range
@@ -369,3 +456,11 @@ class Delivery:
         specs = self._tables.values()
         topics = {spec.name: spec.topic for spec in specs if not are_markers(spec)}
         return offsets_of(topics, self._reached)
+
+
+def _told(ranges: Iterable[Range]) -> dict[str, dict[str, tuple[int, int]]]:
+    """The offsets of ranges for the log: the first one, and the one after the last."""
+    told: dict[str, dict[str, tuple[int, int]]] = {}
+    for r in ranges:
+        told.setdefault(r.table, {})[str(r.partition)] = r.first, r.end
+    return told

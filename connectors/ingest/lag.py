@@ -1,24 +1,34 @@
 """The lag of the pipeline: the number of records that each source has yet to receive."""
 
+import time as clock
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
+from connectors.ingest.freshness import Freshness
 from connectors.offsets import Ends
 from connectors.tables.spec import TableSpec
 
 # Records by source, topic and partition.
 Behind = Mapping[tuple[str, str, int], int]
+# Seconds by the same.
+Ages = Mapping[tuple[str, str, int], float]
 
 
 class Lag:
-    """Follows the ends of file topics; those of Kafka are told. Not to be shared by threads."""
+    """Follows the ends of file topics; those of Kafka are told. Not to be shared by threads.
+
+    `ages` tells, as of the last count, for how long the oldest record of each partition has been
+    there that its source has yet to receive (0.0: there is none).
+    """
 
     def __init__(self, root: Path) -> None:
         """`root` is that of the file topics."""
         self._root = root
         self._readers: dict[str, TopicReader] = {}
+        self._freshness = Freshness()
+        self.ages: Ages = {}
 
     def of(
         self,
@@ -31,6 +41,8 @@ class Lag:
         `reached` is by (table, partition), `ends` of Kafka's topics by (topic, partition).
         """
         behind = {}
+        ages = {}
+        now = clock.monotonic()
         for spec in tables:
             if spec.is_remote:
                 bounds = {p: (0, end) for (topic, p), end in ends.items() if topic == spec.topic}
@@ -38,7 +50,11 @@ class Lag:
                 bounds = self._bounds(spec.topic)
             for partition, (first, end) in bounds.items():
                 position = reached.get((spec.name, partition), first)
-                behind[spec.name, spec.topic, partition] = max(0, end - position)
+                place = spec.name, spec.topic, partition
+                behind[place] = max(0, end - position)
+                ages[place] = self._freshness.note(place, end, position, now)
+        self._freshness.keep(ages.keys())
+        self.ages = ages
         return behind
 
     def ends(self, topic: str) -> Ends:

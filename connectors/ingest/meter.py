@@ -11,12 +11,15 @@ from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
+from opentelemetry import trace
 
 from connectors.progress.batches import Counts, TimedBatch
 
 # Upper bounds in seconds, each 10% above the last, from 1 ms to about 4 minutes: a quantile read
 # from the histogram is off by 5% at most.
 BOUNDS = np.round(0.001 * 1.1 ** np.arange(131), 6)
+
+TRACER = trace.get_tracer("ivm")
 
 
 class Histogram:
@@ -46,7 +49,9 @@ def quantile(counts: Sequence[int] | NDArray[np.int64], q: float) -> float:
 class Meter:
     """Counters since the start of this process; replayed records do not count.
 
-    `stage_seconds` is where the thread that applies batches spends its time, by stage. By table:
+    `stage_seconds` is where the thread that applies batches spends its time, by stage;
+    `step_seconds` how long the engine took for each completion of times, and `publish_seconds` the
+    sinks for the deltas of each. By table:
     `outcomes` of the input records; how many were `corrected` out of the quarantine; and
     how many of the changes were not applied, being `duplicates`, or because values were
     `unavailable`.
@@ -66,15 +71,27 @@ class Meter:
         self.stage_seconds: defaultdict[str, float] = defaultdict(float)
         self.batch_seconds = Histogram()
         self.latency_seconds = Histogram()
+        self.step_seconds = Histogram()
+        self.publish_seconds = Histogram()
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the seconds until the context ends."""
+        """Count the seconds until the context ends, which is a span of its batch."""
+        started = clock.perf_counter()
+        try:
+            with TRACER.start_as_current_span(name):
+                yield
+        finally:
+            self.stage_seconds[name] += clock.perf_counter() - started
+
+    @contextmanager
+    def timed(self, histogram: Histogram) -> Iterator[None]:
+        """Observe the seconds until the context ends."""
         started = clock.perf_counter()
         try:
             yield
         finally:
-            self.stage_seconds[name] += clock.perf_counter() - started
+            histogram.observe(np.array([clock.perf_counter() - started]))
 
     def count(self, batch: TimedBatch) -> None:
         """Count a batch that was published."""

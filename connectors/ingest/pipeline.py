@@ -7,19 +7,18 @@ journal alone.
 
 import threading
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Literal
+from dataclasses import replace
+from typing import TypeVar
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from connectors.connections import Connection
 from connectors.declaration import OnError
 from connectors.errors import (
+    BrokerFault,
     DuplicateTable,
     InvalidTable,
     JarsMissing,
@@ -30,75 +29,37 @@ from connectors.errors import (
     Stalled,
     Unavailable,
     UnknownConnection,
-    UnknownTable,
 )
 from connectors.formats.schema_registry import Registry, config_of, registry
-from connectors.health import PartFault
+from connectors.health import PartFault, part_fault
 from connectors.ingest.delivery import Delivery
-from connectors.ingest.lag import Behind, Lag
-from connectors.kafka.clusters import Clusters
+from connectors.ingest.keyed_tables import KeyedTables
+from connectors.ingest.lag import Lag
+from connectors.ingest.opening import Opening
+from connectors.ingest.settings import PipelineSettings
+from connectors.ingest.stalls import is_over
+from connectors.ingest.status import PipelineStatus, State
+from connectors.kafka.clusters import Clusters, Faults, is_of_topic
 from connectors.kafka.confirmation import Confirmation
 from connectors.kafka.gaps import data_ends
+from connectors.kafka.groups import Groups
 from connectors.kafka.monitor import Monitor
 from connectors.kafka.rereading import Rereader
+from connectors.kafka.topics import PartitionOffsets
 from connectors.offsets import Ends, Gap
 from connectors.progress.batches import Receiver, TimedBatch
 from connectors.progress.journal import Beginning, Journal
-from connectors.progress.resolution import are_markers, with_markers
+from connectors.progress.resolution import with_markers
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
-from connectors.quarantine.store import Place, Quarantine
-from connectors.spark.control import Control, Cut, Position
+from connectors.quarantine.store import Place, Quarantine, Quarantined
 from connectors.spark.keeper import Keeper
 from connectors.spark.query import MicroBatches, Query
 from connectors.spark.realtime import RealTime
 from connectors.spark.session import create_session, stop_session
 from connectors.tables.spec import TableSpec
 
-State = Literal["stopped", "starting", "replaying", "running", "stalled", "failed"]
-Trigger = Literal["micro-batch", "real-time"]
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineSettings:
-    """Settings of a pipeline: its topics, its directories, and the limits of Spark.
-
-    `topics` is the root of the file topics; `work` a directory for disposable files.
-    `batch_records` bounds the records of one micro-batch, from the file topics and from each of
-    `connections`. `jars` is where those of Spark's Kafka source are. `trigger` chooses between
-    micro-batches and records as they come.
-    """
-
-    topics: Path
-    work: Path
-    master: str = "local[2]"
-    driver_memory: str = "2g"
-    batch_records: int = 400_000
-    connections: Mapping[str, Connection] = field(default_factory=dict)
-    jars: Path | None = None
-    trigger: Trigger = "micro-batch"
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineStatus:
-    """The pipeline as `/readyz` and `/metrics` see it.
-
-    `time` is the last one received (0: none); `records` counts records since the start, replayed
-    ones included; `lag` is the number of records not yet received, by source, topic and partition;
-    `error` says why the state is `stalled` or `failed`, naming topic, partition, offset and reason
-    for a stall.
-    `faults` keep parts from their work while the state is what it is. `delivering` is how many
-    seconds were spent on delivering batches, what the receiver did included.
-    """
-
-    state: State
-    error: str | None
-    time: int
-    records: int
-    records_per_second: float
-    lag: Behind
-    faults: tuple[PartFault, ...] = ()
-    delivering: float = 0.0
+Answer = TypeVar("Answer")
 
 
 class Pipeline:
@@ -128,20 +89,21 @@ class Pipeline:
         rereaders = {name: Rereader(c).open for name, c in settings.connections.items()}
         self._past = Past(settings.topics, rereaders)
         self._delivery: Delivery | None = None
+        self._opening: Opening | None = None
         self._clusters = Clusters(settings.connections)
-        self._keeper = Keeper(self._open_query, self._fail)
+        self._keeper = Keeper(self._open_query, self._set_aside, self._fail)
+        self._tables = KeyedTables(journal)
         self._monitor = Monitor(
             self._clusters,
             journal,
-            lambda: list(self._kafka().values()),
+            lambda: list(self._tables.remote().values()),
             lambda: self._started.reached(),
-            self._keeper.restart,
-            self._note_partitions,
+            self._note_topics,
+            Groups(settings.connections, settings.service),
         )
         self._lag = Lag(settings.topics)
         self._changed = threading.Condition()
-        self._tables: dict[str, TableSpec] = {}
-        self._altered: dict[str, str] = {}  # keys of tables that got columns, by name
+        self._resuming: frozenset[str] = frozenset()  # tables that stand still until the next query
         self._state: State = "stopped"
         self._error: str | None = None
         self._stalled_at: Place | None = None
@@ -168,30 +130,28 @@ class Pipeline:
         InvalidTable for one of files in real-time mode.
         """
         assert self._delivery is None, "a pipeline starts once"
-        tables = with_markers(tables)
-        topics = {spec.name: spec.topic for spec in tables}
+        topics = {spec.name: spec.topic for spec in with_markers(tables)}
         for name, topic in self._journal.tables.items():
             if topics.get(name) != topic:
                 self._journal.drop_table(name)
         self._set("starting")
-        self._delivery = Delivery(self._journal, self._quarantine, self._receiver, self._schemas)
-        for spec in tables:
+        settings, journal = self._settings, self._journal
+        self._delivery = Delivery(
+            journal, self._quarantine, self._receiver, self._schemas, settings.isolation
+        )
+        self._opening = Opening(
+            settings.topics, self._control, journal, self._clusters, self._tables, self._delivery
+        )
+        for key, spec in self._tables.add(tables).items():
             self._check_trigger(spec)
-            self._tables[self._key(spec.name)] = spec
-            self._delivery.add_table(self._key(spec.name), spec)
-        if self._kafka():
+            self._delivery.add_table(key, spec)
+        if self._tables.remote():
             self._check_jars()
         if self._starting is None:
             self.prepare()
         if self._starting is not None:
             self._spark = self._starting.result()
         self._monitor.start()
-        self._run()
-
-    def resume(self) -> None:
-        """Go on after a stall; the record that caused it comes again, under the tables of now."""
-        assert self._state == "stalled", self._state
-        self._keeper.join()
         self._run()
 
     def wait_replayed(self, timeout: float | None = None) -> bool:
@@ -239,19 +199,16 @@ class Pipeline:
         Raises DuplicateTable.
         """
         with self._changed:
-            if any(known.name == spec.name for known in self._tables.values()):
+            if any(known.name == spec.name for known in self._tables.by_key.values()):
                 raise DuplicateTable(f"table {spec.name!r} is read already")
-            read_files = self._reads_files()
+            read_files = self._begun.reads_files()
             if beginning is not None:
-                self._begin(spec, beginning)
-            known = {one.name for one in self._tables.values()}
-            for one in with_markers([spec]):
-                if one.name not in known:
-                    self._tables[self._key(one.name)] = one
-                    self._started.add_table(self._key(one.name), one)
-            self._save()
-            is_stale = spec.is_remote or read_files != self._reads_files()
-        self._go_on(is_stale)
+                self._begun.begin(spec, beginning)
+            for key, one in self._tables.add([spec]).items():
+                self._started.add_table(key, one)
+            self._begun.save()
+            is_stale = spec.is_remote or read_files != self._begun.reads_files()
+        self._go_on(is_stale, self._started.companions(spec.name))
 
     def alter_table(self, name: str, apply: Callable[[TimedBatch], TableSpec | None]) -> bool:
         """Read a table as `apply` declares it, from a new time on; False if it does not.
@@ -260,53 +217,77 @@ class Pipeline:
         unless the pipeline runs or has stalled; and PipelineFailed, having failed, when `apply`
         raises.
         """
+        old = self._tables.key(name)
+        spec = self._changing(lambda: self._started.alter_table(old, f"{old}+", apply))
+        if spec is None:
+            return False
+        with self._changed:
+            self._tables.alter(spec)
+            self._begun.save()
+        self._go_on(True, [name])
+        return True
+
+    def at_new_time(self, apply: Callable[[TimedBatch], object]) -> None:
+        """Let `apply` do what it does at a new time at which nothing else happens.
+
+        Raises ReplayUnderWay unless the pipeline runs or has stalled; and PipelineFailed, having
+        failed, when `apply` raises.
+        """
+
+        def change() -> None:
+            with self._started.at_new_time(apply):
+                pass
+
+        self._changing(change)
+
+    def _changing(self, change: Callable[[], Answer]) -> Answer:
+        """The answer of a change at a time of its own (raises ReplayUnderWay, PipelineFailed)."""
         if self._state not in ("running", "stalled"):
-            raise ReplayUnderWay(f"the pipeline is {self._state}; columns are added while it runs")
-        old = self._key(name)
-        new = f"{old}+"
+            raise ReplayUnderWay(
+                f"the pipeline is {self._state}; columns are added, and views replaced, while it "
+                "runs"
+            )
         try:
-            spec = self._started.alter_table(old, new, apply)
+            return change()
         except ReplayUnderWay:
             raise
         except Exception as error:
             self._set("failed", f"{type(error).__name__}: {error}")
             self._started.close()
             raise PipelineFailed(str(error)) from error
-        if spec is None:
-            return False
-        with self._changed:
-            del self._tables[old]
-            self._tables[new] = spec
-            self._altered[name] = new
-            self._save()
-        self._go_on(is_stale=True)
-        return True
 
     def remove_table(self, name: str) -> None:
         """Stop reading a table and forget its positions (raises UnknownTable).
 
-        Waits for the batch under way: no later one holds the table. A pipeline that the table has
-        stalled goes on. Where the journal cannot be written (OSError), nothing is changed.
+        Waits for the batch under way: no later one holds the table. What it has stalled goes on.
+        Where the journal cannot be written (OSError), nothing is changed.
         """
         with self._started.between_batches(), self._changed:
-            removed = self._tables.get(self._key(name))
-            if removed is None:
-                raise UnknownTable(f"table {name!r} is not read")
-            rest = [s for s in self._tables.values() if s.name != name and not are_markers(s)]
-            kept = {spec.name for spec in with_markers(rest)}
-            for key, spec in list(self._tables.items()):
-                if spec.name not in kept:
-                    self._started.remove_table(key)
-                    del self._tables[key]
-            self._save()
-        self._go_on(removed.is_remote)
+            removed = self._tables.get(name)
+            stall = self._started.stalls.get(name)
+            for key in self._tables.without(name):
+                self._started.remove_table(key)
+                self._tables.remove(key)
+            self._begun.save()
+        self._go_on(removed.is_remote, stall.tables - {name} if stall is not None else ())
 
-    def _go_on(self, is_stale: bool) -> None:
-        """Let a query read the tables of now, if there is none or it does not."""
+    def retry(self, name: str) -> None:
+        """Try to read a table on that stands still, or all where it holds them up."""
+        if self._state == "stalled" or name in self._started.stalls:
+            self._go_on(False, [name])
+
+    def _go_on(self, is_stale: bool, resuming: Collection[str] = ()) -> None:
+        """Let a query read the tables of now, if there is none or it does not.
+
+        Those of `resuming` that stand still are among them, and what stands still with them.
+        """
+        with self._changed:
+            self._resuming |= self._started.stalls.keys() & set(resuming)
         if self._state == "stalled":
-            self.resume()
-        elif is_stale or self._state == "replaying":  # times that are empty now wait for no batch
-            self._keeper.restart()
+            self._keeper.join()
+            self._run()
+        elif is_stale or self._resuming or self._state == "replaying":
+            self._keeper.restart()  # also for times that are empty now: they wait for no batch
 
     def tick(self) -> None:
         """Hand the present moment over as a time of its own, while the pipeline runs.
@@ -323,16 +304,20 @@ class Pipeline:
             raise
 
     def skip(self, place: Place) -> None:
-        """Put the record before which the pipeline has stalled into the quarantine, and go on.
+        """Put a record before which its table, or all, have stalled into the quarantine; go on.
 
         Raises NotStalled for any other record.
         """
         with self._changed:
-            if self._state != "stalled" or place != self._stalled_at:
-                at = f"; it waits before {self._stalled_at}" if self._state == "stalled" else ""
+            waiting = [stall.place for stall in self._started.stalls.values()]
+            if self._state == "stalled":
+                waiting.append(self._stalled_at)
+            if place not in waiting:
+                told = ", ".join(str(other) for other in waiting if other is not None)
+                at = f"; records that are waited before: {told}" if told else ""
                 raise NotStalled(f"the pipeline does not wait before {place}{at}")
         self._started.skip(place)
-        self.resume()
+        self._go_on(False, place[:1])
 
     def correct(self, places: Sequence[Place], overwrite: bool = False) -> Outcome:
         """Apply the open ones of these quarantined records as corrections, at one new time.
@@ -351,14 +336,33 @@ class Pipeline:
             self._started.close()
             raise
 
+    def decoded(self, one: Quarantined) -> pa.Table:
+        """The updates that a correction by this record would make.
+
+        Raises StillRejected, RecordClosed, UnknownTable and RegistryUnavailable.
+        """
+        return self._started.decoded(one)
+
     def set_on_error(self, name: str, on_error: OnError) -> None:
-        """Change the effect of a table's bad records from now on (raises UnknownTable)."""
+        """Change the effect of a table's bad records from now on (raises UnknownTable).
+
+        What one of these has stalled goes on.
+        """
         with self._changed:
-            key = self._key(name)
-            if key not in self._tables:
-                raise UnknownTable(f"table {name!r} is not read")
-            self._tables[key] = replace(self._tables[key], on_error=on_error)
-            self._started.add_table(key, self._tables[key])
+            spec = replace(self._tables.get(name), on_error=on_error)
+            self._started.add_table(self._tables.replace(spec), spec)
+        self.retry(name)
+
+    @property
+    def stalled(self) -> Mapping[str, str]:
+        """Why each table that stands still does, while others go on."""
+        if self._delivery is None:
+            return {}
+        return {
+            name: str(stall.error)
+            for name, stall in self._delivery.stalls.items()
+            if name not in self._resuming
+        }
 
     @property
     def gaps(self) -> Mapping[tuple[str, int], Gap]:
@@ -374,20 +378,41 @@ class Pipeline:
         with self._changed:
             reached = delivery.reached() if delivery is not None else {}
             ends = data_ends(self._monitor.ends, self._monitor.gaps)
-            lag = self._lag.of(self._tables.values(), reached, ends)
+            lag = self._lag.of(self._tables.by_key.values(), reached, ends)
+            ages = self._lag.ages
+            topics = {spec.name: spec.topic for spec in self._tables.by_key.values()}
             state, error, faults = self._state, self._error, self._faults()
         if delivery is None:
             return PipelineStatus(state, error, 0, 0, 0.0, lag, faults)
         time, records, rate = delivery.time, delivery.records, delivery.rate()
-        spent = self._delivering
-        return PipelineStatus(state, error, time, records, rate, lag, faults, spent)
+        places = {
+            (name, topics[name], p): at for (name, p), at in reached.items() if name in topics
+        }
+        return PipelineStatus(
+            state,
+            error,
+            time,
+            records,
+            rate,
+            lag,
+            faults,
+            delivering=self._delivering,
+            ages=ages,
+            positions=places,
+            decoding=dict(delivery.decoding),
+            waiting=self._keeper.waiting,
+            queries=self._keeper.started,
+        )
 
     def _faults(self) -> tuple[PartFault, ...]:
-        """The faults outside that the pipeline waits for."""
-        fault = self._keeper.fault or self._monitor.fault
-        if fault is None or self._state not in ("replaying", "running"):
+        """The faults outside that the pipeline, or all tables of a cluster, wait for."""
+        if self._delivery is None or self._state not in ("replaying", "running"):
             return ()
-        return (fault,)
+        stalls = self._delivery.stalls
+        waited = [stall.error for stall in stalls.values()]
+        found = [part_fault(e) for e in waited if isinstance(e, BrokerFault) and not is_of_topic(e)]
+        fault = self._keeper.fault or self._monitor.fault(stalls)
+        return tuple(dict.fromkeys(found)) or ((fault,) if fault is not None else ())
 
     def stop(self) -> None:
         """Stop the query after the batch under way, and Spark if the pipeline started it."""
@@ -405,24 +430,17 @@ class Pipeline:
         assert self._delivery is not None, "the pipeline is started"
         return self._delivery
 
-    def _key(self, name: str) -> str:
-        key = f"{name}@{self._journal.epoch(name)}"
-        altered = self._altered.get(name, key)
-        return altered if altered.rstrip("+") == key else key
+    @property
+    def _begun(self) -> Opening:
+        assert self._opening is not None, "the pipeline is started"
+        return self._opening
 
-    def _schemas(self, spec: TableSpec) -> Registry | None:
+    def _schemas(self, spec: TableSpec | None) -> Registry | None:
         """The registry beside the cluster of a table, if there is one."""
-        connection = self._settings.connections.get(spec.connection or "")
+        name = spec.connection if spec is not None else None
+        connection = self._settings.connections.get(name or "")
         config = config_of(connection) if connection is not None else None
         return registry(config) if config is not None else None
-
-    def _kafka(self) -> dict[str, TableSpec]:
-        """The tables that are read from Kafka, by their keys."""
-        return {k: spec for k, spec in self._tables.items() if spec.is_remote}
-
-    def _reads_files(self) -> bool:
-        """Whether a query reads file topics; one without any table does, and waits."""
-        return not self._tables or len(self._kafka()) < len(self._tables)
 
     def _check_trigger(self, spec: TableSpec) -> None:
         if self._settings.trigger == "real-time" and not spec.is_remote:
@@ -433,16 +451,12 @@ class Pipeline:
 
     def _check_jars(self) -> None:
         jars = self._settings.jars
-        if jars is None or not any(jars.glob("*.jar")):
+        is_needed = self._settings.trigger == "real-time"
+        if is_needed and (jars is None or not any(jars.glob("*.jar"))):
             raise JarsMissing(
-                f"spark_jars: there are no jars of Spark's Kafka source in {jars}; `make jars` "
-                "fetches them, then start again"
+                f"spark_jars: there are no jars of Spark's Kafka source in {jars}, which real-time "
+                "mode reads with; `make jars` fetches them, then start again"
             )
-
-    def _begin(self, spec: TableSpec, beginning: Beginning) -> None:
-        """Tie a new table to its beginning, durably."""
-        self._journal.start_table(spec.name, beginning)
-        self._started.begin(spec.name, beginning.offsets)
 
     def _run(self) -> None:
         """Let queries go on where the delivery is."""
@@ -461,14 +475,16 @@ class Pipeline:
         if self._started.pending:
             self._started.open()
             self._note_replayed()
-        kafka, reads_files = self._kafka(), self._reads_files()
-        for spec in kafka.values():  # a crash may have come between declaring and beginning
-            if spec.name not in self._journal.beginnings:
-                self._begin(spec, self._clusters.preflight(spec))
-        positions = self._started.positions()
-        feeds = self._clusters.feeds(kafka, self._journal.beginnings, positions)
         with self._changed:
-            self._save()
+            resuming, self._resuming = self._resuming, frozenset()
+            self._started.end_stalls(resuming)
+        known = self._started.stalls.keys()
+        feeds = self._begun.feeds()
+        if self._started.stalls.keys() - known:
+            self._keeper.progressed()  # what ended the query before is known, and waited for
+        with self._changed:
+            self._begun.save()
+            reads_files = self._begun.reads_files()
         settings = self._settings
         if settings.trigger == "real-time" and feeds:
             self._fixed = frozenset((t, p) for f in feeds for t in f.starts for p in f.starts[t])
@@ -476,37 +492,22 @@ class Pipeline:
         limit = settings.batch_records
         return MicroBatches(self._spark, self._control, limit, self._deliver, feeds, reads_files)
 
-    def _save(self) -> None:
-        """Save the tables and positions of file topics, for the planner and for later queries."""
-        delivery, kafka = self._started, self._kafka()
-        tables = {key: spec for key, spec in self._tables.items() if key not in kafka}
-        cuts = []
-        for entry in delivery.pending:
-            ranges = [r for r in entry.ranges if self._key(r.table) in tables]
-            if ranges:
-                ends = tuple((self._key(r.table), r.partition, r.end) for r in ranges)
-                cuts.append(Cut(entry.time, sum(r.end - r.first for r in ranges), ends))
-        reached: dict[str, dict[int, int]] = {}
-        for (table, partition), end in delivery.reached().items():
-            if self._key(table) in tables:
-                reached.setdefault(self._key(table), {})[partition] = end
-        start = Position(0, reached)
-        Control(self._settings.topics, tables, start, tuple(cuts)).save(self._control)
-
     def _deliver(self, batch: pa.Table) -> None:
         """Deliver, on the thread of the handover, and remember an error."""
         started = clock.monotonic()
         try:
             # A topic that is the one it was after its records were read, was so before.
-            if self._kafka():
+            if self._tables.remote():
                 self._confirmation.confirm()
             self._started.deliver(batch)
-        except Unavailable as error:
-            self._keeper.wait_outside(error)
-            raise
         except Exception as error:
-            self._keeper.end()
-            self._fail(error)
+            if self._set_aside(error) or is_of_topic(error):
+                self._keeper.follow()
+            elif isinstance(error, Unavailable):
+                self._keeper.wait_outside(error)
+            else:
+                self._keeper.end()
+                self._fail(error)
             raise
         self._delivering += clock.monotonic() - started
         self._keeper.progressed()
@@ -516,14 +517,44 @@ class Pipeline:
         if self._state == "replaying" and not self._started.pending:
             self._set("running")
 
-    def _note_partitions(self, ends: Mapping[tuple[str, int], int]) -> None:
-        """Let another query follow one in real-time mode, which reads the partitions it knew."""
-        if self._fixed and not ends.keys() <= self._fixed:
+    def _note_topics(self, ends: PartitionOffsets, faults: Faults) -> None:
+        """Let another query follow one that reads what cannot be read, or lacks what can.
+
+        In real-time mode that is also one that reads the partitions it knew.
+        """
+        stalls, read = self._started.stalls, self._tables.remote().values()
+        at_fault = {
+            name
+            for name, error in faults.items()
+            if name not in stalls and (isinstance(error, Stalled) or self._can_wait(name, error))
+        }
+        over = {
+            name
+            for name, stall in stalls.items()
+            if is_over(stall, faults, self._schemas(self._tables.named(name)))
+        }
+        topics = {spec.topic for spec in read if spec.name not in stalls}
+        new = {at for at in ends if at[0] in topics} - self._fixed
+        if at_fault or over or (self._fixed and new):
+            with self._changed:
+                self._resuming |= over
             self._keeper.restart()
+
+    def _can_wait(self, name: str, error: Exception) -> bool:
+        """Whether a table can wait by itself for its topic."""
+        return is_of_topic(error) and self._started.isolates(name)
+
+    def _set_aside(self, error: Exception) -> bool:
+        """Let the table that an error is about stand still; False where all have to wait."""
+        if not isinstance(error, Stalled | Unavailable) or error.table is None:
+            return False
+        return self._started.stall(error, error.table)
 
     def _check(self) -> None:
         """Raise TopicRecreated unless the topics are those that the tables began with."""
-        self._clusters.check(list(self._kafka().values()), self._journal.beginnings)
+        stalls, remote = self._started.stalls, self._tables.remote().values()
+        read = [spec for spec in remote if spec.name not in stalls]
+        self._clusters.check(read, self._journal.beginnings)
 
     def _fail(self, error: Exception) -> None:
         """Stall or fail because of `error`."""

@@ -8,7 +8,6 @@ from connectors.ingest.apply import Applier
 from connectors.ingest.feed import declare_input
 from connectors.progress.journal import Journal
 from connectors.tables.spec import TableSpec
-from connectors.tables.widen import widened
 from ivm.pool import Pool
 
 
@@ -29,9 +28,8 @@ class Tables:
         self._begun = True
 
     def feed(self, table: str, rows: Rows, time: int) -> None:
-        """Add rows of a declared table, which may have got columns since they were saved."""
-        found, diffs = rows
-        self._pool.feed(table, widened(found, self._specs[table].schema), diffs, time)
+        """Add rows of a declared table."""
+        self._pool.feed(table, *rows, time)
 
 
 def cut(applier: Applier, journal: Journal, specs: Mapping[str, TableSpec]) -> Cut | None:

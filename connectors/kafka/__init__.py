@@ -2,7 +2,10 @@
 
 - `clusters`: finds the positions from which the tables of each cluster are read on
 - `confirmation`: checks, beside the work, that topics are still those that reading began with
+- `consumers`: makes clients that read committed records, and records of their messages
+- `fetch`: fetches ranges of many partitions together
 - `gaps`: finds markers of transactions and aborted records at the ends of topics
+- `groups`: tells brokers how far sources are, as consumer groups do
 - `monitor`: asks the clusters in use for their state, so that a status is there at once
 - `rereading`: reads committed records of a topic again, by their offsets
 - `starts`: resolves the start of a table to the offsets of one topic id

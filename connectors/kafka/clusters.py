@@ -5,11 +5,19 @@ records. Whatever would make a position mean something else, or pass over record
 kind of Stalled that names topic, partition and offsets.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from connectors.connections import Connection
-from connectors.errors import InvalidTable, RecordsLost, TopicRecreated, UnknownConnection
+from connectors.errors import (
+    BrokerFault,
+    InvalidTable,
+    RecordsLost,
+    Stalled,
+    TopicRecreated,
+    UnknownConnection,
+)
 from connectors.formats.format import FORMATS
 from connectors.kafka.rereading import Rereader, last_record
 from connectors.kafka.starts import resolve
@@ -17,6 +25,11 @@ from connectors.kafka.topics import Cluster, PartitionOffsets
 from connectors.offsets import Ends
 from connectors.progress.journal import Beginning
 from connectors.tables.spec import TableSpec
+from ivm.errors import IvmError
+
+# Why tables cannot be read, by their names.
+Faults = dict[str, IvmError]
+Found = TypeVar("Found")
 
 _ANEW = "delete and declare the source again to read the topic as it is now"
 
@@ -80,28 +93,45 @@ class Clusters:
         tables: Mapping[str, TableSpec],
         beginnings: Mapping[str, Beginning],
         positions: Mapping[tuple[str, int], int],
-    ) -> list[Feed]:
+    ) -> tuple[list[Feed], Faults]:
         """The feeds that read `tables` from `positions`, by (table, partition), on.
 
-        Partitions without a position begin at their first offset. Raises BrokerFault,
-        TopicRecreated and RecordsLost.
+        Partitions without a position begin at their first offset. Of tables that cannot be read the
+        faults are told: kinds of BrokerFault, TopicRecreated, RecordsLost, UnknownConnection.
         """
-        feeds = []
+        feeds: list[Feed] = []
+        faults: Faults = {}
         for name, specs in _by_connection(tables.values()).items():
-            cluster = self._of(specs[0])
-            wanted = self._partitions(cluster, specs, beginnings)
-            firsts, ends = cluster.firsts(wanted), cluster.ends(wanted, committed=False)
-            starts: dict[str, dict[int, int]] = {}
-            for spec in specs:
-                for (topic, partition), begin in _begins(spec, positions, firsts, ends):
-                    start = starts.setdefault(topic, {})
-                    start[partition] = min(begin, start.get(partition, begin))
+
+            def starts(specs: list[TableSpec]) -> dict[str, dict[int, int]]:
+                return self._starts(specs, beginnings, positions)
+
+            found, more = _of_those_that_can(specs, starts)
+            faults |= more
             fed: dict[str, dict[str, TableSpec]] = {}
             for key, spec in tables.items():
-                if spec.connection == name:
+                if spec.connection == name and spec.name not in more:
                     fed.setdefault(spec.topic, {})[key] = spec
-            feeds.append(Feed(self._connections[name], fed, starts))
-        return feeds
+            if found is not None:
+                feeds.append(Feed(self._connections[name], fed, found))
+        return feeds, faults
+
+    def _starts(
+        self,
+        specs: Collection[TableSpec],
+        beginnings: Mapping[str, Beginning],
+        positions: Mapping[tuple[str, int], int],
+    ) -> dict[str, dict[int, int]]:
+        """The offsets at which to begin in each topic of tables of one connection."""
+        cluster = self._of(next(iter(specs)))
+        wanted = self._partitions(cluster, specs, beginnings, readable=True)
+        firsts, ends = cluster.firsts(wanted), cluster.ends(wanted, committed=False)
+        starts: dict[str, dict[int, int]] = {}
+        for spec in specs:
+            for (topic, partition), begin in _begins(spec, positions, firsts, ends):
+                start = starts.setdefault(topic, {})
+                start[partition] = min(begin, start.get(partition, begin))
+        return starts
 
     def check(self, specs: Iterable[TableSpec], beginnings: Mapping[str, Beginning]) -> None:
         """Raise TopicRecreated unless the topics are those that the tables began with."""
@@ -110,16 +140,24 @@ class Clusters:
 
     def ends(
         self, specs: Iterable[TableSpec], beginnings: Mapping[str, Beginning]
-    ) -> PartitionOffsets:
+    ) -> tuple[PartitionOffsets, Faults]:
         """The offset after the last record that can be read, of every partition.
 
-        Raises BrokerFault, TopicRecreated.
+        Of tables that cannot be read the faults are told: kinds of BrokerFault, TopicRecreated,
+        UnknownConnection.
         """
         ends: PartitionOffsets = {}
+        faults: Faults = {}
         for some in _by_connection(specs).values():
-            cluster = self._of(some[0])
-            ends |= cluster.ends(self._partitions(cluster, some, beginnings))
-        return ends
+
+            def ask(specs: list[TableSpec]) -> PartitionOffsets:
+                cluster = self._of(specs[0])
+                return cluster.ends(self._partitions(cluster, specs, beginnings, readable=True))
+
+            found, more = _of_those_that_can(some, ask)
+            ends |= found or {}
+            faults |= more
+        return ends, faults
 
     def _of(self, spec: TableSpec) -> Cluster:
         name = spec.connection or ""
@@ -133,17 +171,22 @@ class Clusters:
         return self._clusters[name]
 
     def _partitions(
-        self, cluster: Cluster, specs: Collection[TableSpec], beginnings: Mapping[str, Beginning]
+        self,
+        cluster: Cluster,
+        specs: Collection[TableSpec],
+        beginnings: Mapping[str, Beginning],
+        readable: bool = False,
     ) -> list[tuple[str, int]]:
         """All partitions of the topics of `specs`, which are those that reading began with."""
-        topics = cluster.topics({spec.topic for spec in specs})
+        topics = cluster.topics({spec.topic for spec in specs}, readable)
         for spec in specs:
             beginning = beginnings.get(spec.name)
             if beginning is not None and beginning.topic_id != topics[spec.topic].id:
                 raise TopicRecreated(
                     f"topic {spec.topic!r} was deleted and created again: source {spec.name!r} "
                     f"began with the topic of id {beginning.topic_id}, now there is "
-                    f"{topics[spec.topic].id}; {_ANEW}"
+                    f"{topics[spec.topic].id}; {_ANEW}",
+                    table=spec.name,
                 )
         return [(topic.name, p) for topic in topics.values() for p in topic.partitions]
 
@@ -154,6 +197,32 @@ def _by_connection(specs: Iterable[TableSpec]) -> dict[str, list[TableSpec]]:
         if spec.connection is not None:
             found.setdefault(spec.connection, []).append(spec)
     return found
+
+
+def is_of_topic(error: Exception) -> bool:
+    """Whether a fault is one of a topic, and not of the cluster."""
+    return isinstance(error, BrokerFault) and error.topic is not None
+
+
+def _of_those_that_can(
+    specs: list[TableSpec], ask: Callable[[list[TableSpec]], Found]
+) -> tuple[Found | None, Faults]:
+    """The answer about those of some tables that can be read, and the faults of the others."""
+    faults: Faults = {}
+    while specs:
+        try:
+            return ask(specs), faults
+        except (BrokerFault, Stalled, UnknownConnection) as error:
+            faults |= {spec.name: error for spec in specs if _is_about(error, spec)}
+            specs = [spec for spec in specs if spec.name not in faults]
+    return None, faults
+
+
+def _is_about(error: IvmError, spec: TableSpec) -> bool:
+    """Whether an error keeps a table of its connection from being read."""
+    if isinstance(error, BrokerFault):
+        return error.topic in (None, spec.topic)
+    return not isinstance(error, Stalled) or error.table == spec.name
 
 
 def _begins(
@@ -171,6 +240,7 @@ def _begins(
             raise RecordsLost(
                 f"topic {topic!r}, partition {partition}: it holds the offsets from {first} to "
                 f"{ends[topic, partition] - 1}, but source {spec.name!r} is to go on at offset "
-                f"{position}; {_ANEW}"
+                f"{position}; {_ANEW}",
+                table=spec.name,
             )
         yield (topic, partition), position

@@ -1,12 +1,13 @@
 """Monitors the clusters in use on a thread of its own, so that a status is there at once."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from connectors.errors import BrokerFault, Stalled
-from connectors.health import PartFault
-from connectors.kafka.clusters import Clusters
+from connectors.errors import BrokerFault
+from connectors.health import PartFault, part_fault
+from connectors.kafka.clusters import Clusters, Faults
 from connectors.kafka.gaps import Gaps, Positions
+from connectors.kafka.groups import Groups
 from connectors.kafka.topics import PartitionOffsets
 from connectors.offsets import Gap
 from connectors.progress.journal import Journal
@@ -19,8 +20,7 @@ PERIOD = 2.0
 class Monitor:
     """Asks for the ends of all topics every `PERIOD` seconds, on a thread of its own.
 
-    `fault` says why the last time failed, None if it did not; `ends` are those of the last success,
-    and `gaps` lie before them.
+    `ends` are those of the last success, and `gaps` lie before them.
     """
 
     def __init__(
@@ -29,22 +29,23 @@ class Monitor:
         journal: Journal,
         tables: Callable[[], Sequence[TableSpec]],
         positions: Callable[[], Positions],
-        halt: Callable[[], None],
-        seen: Callable[[PartitionOffsets], None],
+        seen: Callable[[PartitionOffsets, Faults], None],
+        groups: Groups,
     ) -> None:
         """`tables`: those that read from Kafka now, as far as `positions`, by table and partition.
 
-        `halt` is called if one must not go on, and `seen` with the ends each time.
+        `seen` is called each time with the ends, and with the faults of tables; `groups` are told
+        the positions.
         """
         self.ends: PartitionOffsets = {}
-        self.fault: PartFault | None = None
+        self._faults: Faults = {}
         self._clusters = clusters
         self._journal = journal
         self._tables = tables
         self._positions = positions
         self._gaps = Gaps(clusters.last_record)
-        self._halt = halt
         self._seen = seen
+        self._groups = groups
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kafka-monitor", daemon=True)
 
@@ -57,19 +58,26 @@ class Monitor:
         """The offsets before the ends that have no record, by (topic, partition)."""
         return self._gaps.found
 
+    def fault(self, known: Collection[str]) -> PartFault | None:
+        """The fault that kept a table, but for the known ones, from an answer the last time."""
+        for name, error in self._faults.items():
+            if name not in known and isinstance(error, BrokerFault):
+                return part_fault(error)
+        return None
+
     def stop(self) -> None:
         """Ask no more; an answer may still be awaited for some seconds, by nobody."""
         self._stopped.set()
 
     def _run(self) -> None:
         while not self._stopped.wait(PERIOD):
-            try:
-                self.ends = self._clusters.ends(self._tables(), self._journal.beginnings)
-            except Stalled:
-                self._halt()
-            except BrokerFault as error:
-                self.fault = PartFault(error.part, error.setting, str(error))
-            else:
-                self.fault = None
-                self._seen(self.ends)
-                self._gaps.look(self._tables(), self.ends, self._positions())
+            tables = self._tables()
+            ends, self._faults = self._clusters.ends(tables, self._journal.beginnings)
+            lost = {spec.topic for spec in tables if spec.name in self._faults}
+            self.ends = {at: end for at, end in self.ends.items() if at[0] in lost} | ends
+            self._seen(ends, self._faults)
+            sound = [spec for spec in tables if spec.name not in self._faults]
+            positions = self._positions()
+            self._gaps.look(sound, self.ends, positions)
+            self._groups.tell(sound, positions)
+        self._groups.close()

@@ -2,13 +2,13 @@
 
 import time as clock
 from collections.abc import Generator, Iterator
-from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import KafkaError, Message, TopicPartition
 
 from connectors.connections import Connection
-from connectors.errors import BrokerFault, RecordsLost
-from connectors.records import Headers, Records
+from connectors.errors import RecordsLost
+from connectors.kafka.consumers import consumer_of, passes, records, unreadable
+from connectors.records import Records
 from connectors.source import BLOCK, batches
 
 # How long brokers may be silent.
@@ -47,17 +47,7 @@ class KafkaSource:
         self._connection = connection
         self._where = f"topic {topic!r}, partition {partition}"
         self._end = end
-        self._consumer = Consumer(
-            {
-                **connection.librdkafka(),
-                "group.id": "ivm",  # asked for, and not used: positions are our own
-                "enable.auto.commit": False,
-                "isolation.level": "read_committed",
-                "auto.offset.reset": "error",
-                "enable.partition.eof": True,
-                "fetch.wait.max.ms": 10,  # what is asked for is there
-            }
-        )
+        self._consumer = consumer_of(connection)
         self._consumer.assign([TopicPartition(topic, partition, first)])
         self._batches = self._read()
 
@@ -81,7 +71,7 @@ class KafkaSource:
             found = [m for m in messages if m.error() is None and _offset(m) < end]
             if found:
                 heard = clock.monotonic()
-                yield _records(found)
+                yield records(found)
             for message in messages:
                 error = message.error()
                 if error is None:
@@ -91,10 +81,9 @@ class KafkaSource:
                     return
                 elif error.code() == KafkaError._AUTO_OFFSET_RESET:
                     raise RecordsLost(f"{where}: {error.str()}")
-                elif not error.retriable() and error.code() != KafkaError._TRANSPORT:
-                    raise BrokerFault(f"connection {self._connection.name}: {where}: {error.str()}")
-        setting = f"connections.{self._connection.name}.bootstrap_servers"
-        raise BrokerFault(f"{setting}: {where} could not be read within {_SECONDS:g} s")
+                elif not passes(error):
+                    raise unreadable(self._connection, f"{where}: {error.str()}")
+        raise unreadable(self._connection, f"{where} could not be read within {_SECONDS:g} s")
 
 
 def last_record(reread: Rereader, topic: str, partition: int, first: int, end: int) -> int:
@@ -105,7 +94,7 @@ def last_record(reread: Rereader, topic: str, partition: int, first: int, end: i
     looked = _TAIL
     while end > first:
         begin = max(first, end - looked)
-        found = [records.offsets[-1] + 1 for records in reread(topic, partition, begin, end)]
+        found = [some.offsets[-1] + 1 for some in reread(topic, partition, begin, end)]
         if found or begin == first:
             return max(found, default=first)
         looked *= _TAIL
@@ -116,19 +105,3 @@ def _offset(message: Message) -> int:
     offset = message.offset()
     assert offset is not None
     return offset
-
-
-def _headers(message: Message) -> Headers | None:
-    found: Any = message.headers()  # a list of pairs; its type allows for what is produced, too
-    return None if found is None else tuple(found)
-
-
-def _records(messages: list[Message]) -> Records:
-    return Records(
-        [message.value() for message in messages],
-        [_offset(message) for message in messages],
-        messages[0].partition() or 0,
-        [message.key() for message in messages],
-        [message.timestamp()[1] for message in messages],
-        [_headers(message) for message in messages],
-    )

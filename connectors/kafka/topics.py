@@ -20,7 +20,13 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AclOperation, AdminClient, OffsetSpec
+from confluent_kafka.admin import (
+    AclOperation,
+    AdminClient,
+    ConfigResource,
+    OffsetSpec,
+    ResourceType,
+)
 
 from connectors.connections import Connection
 from connectors.errors import BrokerFault, BrokerRefused, UnknownTopic
@@ -38,7 +44,7 @@ _UNLED = (
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError._NOENT,  # librdkafka's own word where none of the partitions asked for has a leader
 )
-_REFUSALS = (
+REFUSALS = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     KafkaError.GROUP_AUTHORIZATION_FAILED,
@@ -52,11 +58,15 @@ PartitionOffsets = dict[tuple[str, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic; `id` is another one once it has been deleted and created again."""
+    """A topic; `id` is another one once it has been deleted and created again.
+
+    `replicas` are those of the partition that has fewest.
+    """
 
     name: str
     id: str
     partitions: tuple[int, ...]
+    replicas: int
 
 
 class Cluster:
@@ -81,19 +91,52 @@ class Cluster:
         """Raise a BrokerFault unless the cluster answers, and accepts our credentials."""
         self._all({"cluster": self._admin.describe_cluster(request_timeout=TIMEOUT)})
 
-    def topics(self, names: Iterable[str]) -> dict[str, Topic]:
-        """The topics of these names (raises UnknownTopic)."""
-        found = self._described(names, with_operations=False)
+    def topics(self, names: Iterable[str], readable: bool = False) -> dict[str, Topic]:
+        """The topics of these names (raises UnknownTopic).
+
+        If they must be `readable`, BrokerRefused is raised for one that may not be read.
+        """
+        found = self._described(names, with_operations=readable)
+        for name, described in found.items():
+            operations = described.authorized_operations
+            if readable and operations is not None and AclOperation.READ not in operations:
+                text = f"it may not read topic {name!r}"
+                raise self._broken(BrokerRefused, "sasl_username", text, name)
         return {
-            name: Topic(name, str(d.topic_id), tuple(sorted(p.id for p in d.partitions)))
+            name: Topic(
+                name,
+                str(d.topic_id),
+                tuple(sorted(p.id for p in d.partitions)),
+                min((len(p.replicas) for p in d.partitions), default=1),
+            )
             for name, d in found.items()
         }
 
     def check_readable(self, name: str) -> None:
         """Raise UnknownTopic, or BrokerRefused if the topic may not be read."""
-        operations = self._described([name], with_operations=True)[name].authorized_operations
-        if operations is not None and AclOperation.READ not in operations:
-            raise self._broken(BrokerRefused, "sasl_username", f"it may not read topic {name!r}")
+        self.topics([name], readable=True)
+
+    def is_compacted(self, name: str) -> bool:
+        """Whether a topic keeps the latest record of each key; False if that may not be known.
+
+        Raises BrokerFault.
+        """
+        try:
+            return "compact" in self.settings(name)["cleanup.policy"]
+        except BrokerRefused:
+            return False
+
+    def settings(self, name: str) -> Mapping[str, str]:
+        """The settings of a topic, defaults among them (raises BrokerFault)."""
+        asked = ConfigResource(ResourceType.TOPIC, name)
+        answers = self._admin.describe_configs([asked], request_timeout=TIMEOUT)
+        found = self._all({name: answers[asked]})[name]
+        return {each: entry.value for each, entry in found.items() if entry.value is not None}
+
+    def brokers(self) -> int:
+        """The number of brokers (raises BrokerFault)."""
+        asked = {"cluster": self._admin.describe_cluster(request_timeout=TIMEOUT)}
+        return len(self._all(asked)["cluster"].nodes)
 
     def firsts(self, partitions: Iterable[tuple[str, int]]) -> PartitionOffsets:
         """The smallest offset held."""
@@ -170,9 +213,12 @@ class Cluster:
                 "it, or correct `topic`",
                 f"connection {self._connection.name}",
                 "topic",
+                topic,
             )
-        if error.code() in _REFUSALS:
-            return self._broken(BrokerRefused, "sasl_username", f"topic {topic!r}: {error.str()}")
+        if error.code() in REFUSALS:
+            text = f"topic {topic!r}: {error.str()}"
+            only = topic if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED else None
+            return self._broken(BrokerRefused, "sasl_username", text, only)
         if self._errors:
             return self._fault()
         return self._broken(BrokerFault, "bootstrap_servers", error.str())
@@ -181,7 +227,9 @@ class Cluster:
         """The fault behind the client's latest errors, by the setting that they point at."""
         errors = {error.code(): error.str() for error in tuple(self._errors)}
         if (text := errors.get(KafkaError._AUTHENTICATION)) is not None:
-            return self._broken(BrokerRefused, "sasl_password", text)
+            is_oauth = self._connection.sasl_mechanism == "OAUTHBEARER"
+            setting = "sasl_oauthbearer_client_secret" if is_oauth else "sasl_password"
+            return self._broken(BrokerRefused, setting, text)
         if (text := errors.get(KafkaError._SSL)) is not None:
             return self._broken(BrokerRefused, "ssl_ca_location", text)
         silence = f"no answer from {self._connection.bootstrap_servers} within {TIMEOUT:g} s"
@@ -189,10 +237,12 @@ class Cluster:
         found = next((text for text in texts if text is not None), silence)
         return self._broken(BrokerFault, "bootstrap_servers", found)
 
-    def _broken(self, kind: type[BrokerFault], setting: str, text: str) -> BrokerFault:
+    def _broken(
+        self, kind: type[BrokerFault], setting: str, text: str, topic: str | None = None
+    ) -> BrokerFault:
         name = self._connection.name
         setting = f"connections.{name}.{setting}"
-        return kind(f"{setting}: {text}", f"connection {name}", setting)
+        return kind(f"{setting}: {text}", f"connection {name}", setting, topic)
 
 
 def _is_unled(error: BaseException | None) -> bool:

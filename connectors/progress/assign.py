@@ -5,7 +5,7 @@ pieces wait until all that it covers is there. What lies beyond the journaled ti
 time per batch. Records below the position of their partition came before, and are cut off.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
@@ -122,6 +122,20 @@ class Progress:
             )
             for e in self._pending
         ]
+
+    def rewind(self, tables: Collection[str], ends: Mapping[tuple[str, int], int]) -> None:
+        """Forget the records of some tables that came and lie beyond `ends`: they come again.
+
+        `ends` are those of the journaled times, by (table, partition).
+        """
+        others = [piece.range for piece in self._waiting if piece.range.table not in tables]
+        kept = {**ends, **{(r.table, r.partition): r.end for r in others}}
+        self._waiting = before(self._waiting, kept)
+        for key in [key for key in self._positions if key[0] in tables]:
+            if key in ends:
+                self._positions[key] = min(self._positions[key], ends[key])
+            else:
+                del self._positions[key]
 
     def assign(self, pieces: Iterable[Piece], cutting: Cutting = _WHOLE) -> list[Assigned]:
         """Divide a batch into times, ascending (raises OffsetGap when records are missing).

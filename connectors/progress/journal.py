@@ -21,6 +21,7 @@ from typing import Any
 
 from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
 from connectors.files.durable import append, cut, sync_directory, write
+from connectors.files.durable import replace as replace_file
 from connectors.files.lines import checked_line, read_checked
 from connectors.offsets import Ends
 from connectors.progress.batches import Correction, Range
@@ -238,20 +239,20 @@ class Journal:
                     )
             self._append(_written(entry))
 
-    def commit(self, time: int, published: Mapping[str, int]) -> None:
+    def commit(self, time: int, published: Mapping[str, int], *, sync: bool = False) -> None:
         """Say that all deltas up to `time` are durable, views' topics ending at `published`.
 
         `published` may name only the views that changed; the others keep their ends. Also called,
         with the present time, after the first deltas of a new view.
 
-        It is waited for that the disk has this only where a view is new: somebody is told that it
-        is there. Else a machine that fails before the next time is prepared comes back as after a
-        kill before this call, and views know what they published.
+        It is waited for that the disk has this only with `sync`, and where a view is new: somebody
+        is told that it is there. Else a machine that fails before the next time is prepared comes
+        back as after a kill before this call, and views know what they published.
         """
         with self._lock:
             assert time <= self._last_time, "only a prepared time is committed"
             new = not published.keys() <= self._published.keys()
-            self._append({"committed": time, "views": dict(published)}, sync=new)
+            self._append({"committed": time, "views": dict(published)}, sync=sync or new)
 
     def start_table(self, table: str, beginning: Beginning) -> None:
         """Say where the reading of a new table begins, before any of it is prepared."""
@@ -372,6 +373,12 @@ class Journal:
             for table, beginning in self._beginnings.items()
             for partition, offset in beginning.offsets.items()
         }
+
+    def copy(self, path: Path) -> None:
+        """Write all that the journal holds now to another file, durably."""
+        with self._lock:
+            content = os.pread(self._file, self._size, 0)
+        replace_file(path, content)
 
     def close(self) -> None:
         """Release the file."""

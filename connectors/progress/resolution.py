@@ -90,6 +90,18 @@ def with_markers(specs: Iterable[TableSpec]) -> list[TableSpec]:
     return list(found.values())
 
 
+def companions(name: str, tables: Tables) -> frozenset[str]:
+    """A table and those that have to stand still with it, so that transactions stay whole."""
+    topic = _boundaries_of(tables[name])
+    sharing = (n for n, spec in tables.items() if topic and _boundaries_of(spec) == topic)
+    return frozenset((name, *sharing))
+
+
+def _boundaries_of(spec: TableSpec) -> str | None:
+    """The topic of the boundaries of a table's transactions, if it needs any."""
+    return spec.topic if are_markers(spec) else spec.transaction_topic
+
+
 # --- times ---
 
 
@@ -200,14 +212,14 @@ def _ends(pieces: Sequence[Piece], tables: Tables) -> Iterator[_End]:
 class Resolution:
     """Divides the received pieces into cuts and times, by the resolution of each of `tables`.
 
-    It remembers which transactions have gone, and since when one is waited for; that decides where
-    cuts end, and nothing else.
+    It remembers which transactions have gone, and by the topic of their boundaries which one is
+    waited for, and since when; that decides where cuts end, and nothing else.
     """
 
     def __init__(self) -> None:
         self.tables: Tables = {}
         self._gone: OrderedDict[str, None] = OrderedDict()
-        self._waited_for, self._since = "", 0.0
+        self._waits: dict[str, tuple[str, float]] = {}
 
     def count(self, pieces: Sequence[Piece]) -> int:
         """The number of times that a cut of these pieces (sorted) has."""
@@ -251,21 +263,28 @@ class Resolution:
                 )
             else:
                 ends[where] = last
-        self._wait(waits if behind else "", behind)
+        self._wait(topic, next(iter(users)), waits if behind else "", behind)
         self._gone |= complete
         while len(self._gone) > REMEMBERED:
             self._gone.popitem(last=False)
         return ends
 
-    def _wait(self, waits: str, records: int) -> None:
+    def wait_anew(self) -> None:
+        """Begins the time limit of each transaction that is waited for anew."""
+        self._waits.clear()
+
+    def _wait(self, topic: str, table: str, waits: str, records: int) -> None:
         now = clock.monotonic()
-        if waits != self._waited_for:
-            self._waited_for, self._since = waits, now
-        if waits and (records > HELD_RECORDS or now - self._since > HELD_SECONDS):
+        waited_for, since = self._waits.get(topic, ("", now))
+        if waits != waited_for:
+            since = now
+        self._waits[topic] = waits, since
+        if waits and (records > HELD_RECORDS or now - since > HELD_SECONDS):
             raise TransactionIncomplete(
                 f"transaction {waits}; {records} records have waited for it, "
-                f"{now - self._since:.0f} s by now. See whether the connector still runs with "
-                "provide.transaction.metadata, or read these tables again with another resolution"
+                f"{now - since:.0f} s by now. See whether the connector still runs with "
+                "provide.transaction.metadata, or read these tables again with another resolution",
+                table=table,
             )
 
 

@@ -13,7 +13,7 @@ from itertools import groupby
 import pyarrow as pa
 
 from connectors.columns.faults import UNAVAILABLE_VALUE
-from connectors.decode import MISSING, decode
+from connectors.decode import DIFF, MISSING, decode
 from connectors.errors import RecordClosed, StillRejected, UnknownTable
 from connectors.formats.schemas import Schemas
 from connectors.progress.assign import Piece
@@ -75,6 +75,17 @@ def pieces(
         # Without the order of the database: by it, a correction is a duplicate that came late.
         updates = pa.Table.from_batches(update_batches([replace(decoded, order=None)]))
         yield Piece(where, updates, decoded.rejected)
+
+
+def decoded(one: Quarantined, tables: Mapping[str, TableSpec], schemas: SchemasOf) -> pa.Table:
+    """The updates that a replay makes of a record: the columns of its table, and `DIFF`.
+
+    Raises the error of its refusal, if it is refused, and RegistryUnavailable.
+    """
+    for refusal in refusals([one], tables, schemas):
+        raise refusal.error
+    (piece,) = pieces([one], tables, schemas)
+    return piece.updates.select([*tables[one.record.table].schema.names, DIFF])
 
 
 def records_of(partition: int, found: Sequence[Quarantined]) -> Records:

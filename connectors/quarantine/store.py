@@ -2,8 +2,9 @@
 
 The primary key is (table, partition, offset), so a record that is delivered again is kept once. A
 record is `open` until it is `replayed`, as a correction at a logical time of its own, or
-`discarded`; `orphaned` is one whose table was dropped since. Nothing is ever deleted. What a
-correction was made of stays as it is, since a replay of the journal needs the same bytes again.
+`discarded`; `orphaned` is one whose table was dropped since. What a correction was made of stays as
+it is, since a replay of the journal needs the same bytes again. Only what no replay needs any more
+can be purged: a start would put a record aside again whose range it reads again.
 SQLite gives durability and paging; every change is on disk when its call returns.
 """
 
@@ -13,19 +14,24 @@ import threading
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
+import structlog
 
 from connectors.errors import CorrectionLost, QuarantineCorrupt, RecordClosed, UnknownRecord
 from connectors.progress.batches import Correction
 from connectors.records import Headers
 
 Status = Literal["open", "replayed", "discarded", "orphaned"]
+# The outcomes of records of which nothing is to come.
+CLOSED: frozenset[Status] = frozenset(("replayed", "discarded", "orphaned"))
+
+log = structlog.get_logger()
 
 # What this module writes; kept in SQLite's user_version. 0 is the form without keys and status.
 _VERSION = 1
@@ -99,6 +105,33 @@ class Repair:
 
     key: bytes | None
     value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """Records that are to be deleted: with these outcomes, first met before `before_ms` (epoch).
+
+    `table` is None for those of all tables. What was applied after `time` is not among them.
+    """
+
+    statuses: frozenset[Status]
+    before_ms: int
+    time: int
+    table: str | None = None
+
+    def statement(self) -> str:
+        """SQL that deletes those of one partition."""
+        statuses = ", ".join(f"'{status}'" for status in sorted(self.statuses))
+        return (
+            'DELETE FROM records WHERE "table" = :table AND partition = :partition '
+            f"AND status IN ({statuses}) AND seen_ms < :before AND (:only IS NULL OR "
+            '"table" = :only) AND (epoch < :epoch OR '
+            '("offset" < :end AND (time IS NULL OR time <= :time)))'
+        )
+
+    def parameters(self) -> dict[str, Any]:
+        """What the statement names, but the partition."""
+        return {"before": self.before_ms, "time": self.time, "only": self.table}
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +292,45 @@ class Quarantine:
             )
             self._recount()
 
+    def purge(
+        self, wanted: Purge, settled: Mapping[tuple[str, int], int], epochs: Mapping[str, int]
+    ) -> int:
+        """Delete the records that are `wanted` and that no start needs; how many they are.
+
+        Those are the ones before `settled`, by (table, partition), whose corrections are not later
+        than `wanted.time`; and those of former lives of a table, which are of an epoch before.
+        """
+        with self._lock:
+            places = self._database.execute('SELECT DISTINCT "table", partition FROM records')
+            with _transaction(self._database):
+                purged = sum(
+                    self._database.execute(
+                        wanted.statement(),
+                        {
+                            **wanted.parameters(),
+                            "table": table,
+                            "partition": partition,
+                            "end": settled.get((table, partition), 0),
+                            "epoch": epochs.get(table, 0),
+                        },
+                    ).rowcount
+                    for table, partition in places.fetchall()
+                )
+                self._recount()
+            if purged:
+                self._shrink()
+        return purged
+
+    def _shrink(self) -> None:
+        """Give room back once more than half of the file is free."""
+        (free,) = self._database.execute("PRAGMA freelist_count").fetchone()
+        (pages,) = self._database.execute("PRAGMA page_count").fetchone()
+        if 2 * free > pages:
+            try:
+                self._database.execute("VACUUM")
+            except sqlite3.OperationalError as error:  # it needs room, as for a copy of the rest
+                log.warning("the quarantine's file stays as large as it is", error=str(error))
+
     def tables(self) -> Sequence[str]:
         """The names of all tables with records."""
         with self._lock:
@@ -269,6 +341,11 @@ class Quarantine:
         """The number of open records, by (table, topic, reason)."""
         with self._lock:
             return dict(self._counts)
+
+    def copy(self, path: Path) -> None:
+        """Write all records to another file, as of now."""
+        with self._lock, closing(sqlite3.connect(path)) as target:
+            self._database.backup(target)
 
     def close(self) -> None:
         """Release the file."""

@@ -11,28 +11,28 @@ from typing import Any, Protocol
 import numpy as np
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from connectors.columns.buffers import picked
 from connectors.offsets import Offsets
 from connectors.sinks.avro_columns import (
-    bytes_of,
-    joined,
+    NULL,
+    VALUE,
     mapping,
     number,
     optional,
+    record_cells,
     record_schema,
-    records,
     text,
     values,
 )
-from connectors.sinks.json_texts import filled
+from connectors.sinks.native.cells import Cells, constant
+from connectors.sinks.native.lines import column as written
+from connectors.sinks.native.lines import lines
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes, Output
 
-_NULL, _VALUE = b"\x00", b"\x02"
 _OFFSETS = {"type": "map", "values": {"type": "map", "values": "long"}}
 
 
@@ -54,75 +54,89 @@ class AvroEncoding:
         value = {"delta": _delta_schema, "upsert": lambda row: row, "debezium": _event_schema}
         key = orjson.dumps(record_schema(f"{output.name}_key", self._key)).decode()
         schema = orjson.dumps(value[envelope](row)).decode()
-        self._key_frame = _frame(schemas.register(f"{topic}-key", key))
-        self._frame = _frame(schemas.register(f"{topic}-value", schema))
+        self._key_frame = constant(_frame(schemas.register(f"{topic}-key", key)))
+        self._framing = _frame(schemas.register(f"{topic}-value", schema))
+        self._frame = constant(self._framing)
 
     def keys(self, rows: pa.RecordBatch) -> list[bytes]:
         """The key of every row."""
-        return list(bytes_of(joined(self._key_frame, records(rows, self._key))))
+        return lines([self._key_frame, *record_cells(rows, self._key)], rows.num_rows)
 
     def rows(self, rows: pa.RecordBatch) -> list[bytes]:
         """Every row."""
-        return list(bytes_of(joined(self._frame, records(rows, self._columns))))
+        return lines([self._frame, *record_cells(rows, self._columns)], rows.num_rows)
 
     def deltas(self, changes: Changes) -> list[bytes]:
         """One delta per changed row, then those of rows that could not be computed."""
-        rows = joined(_VALUE, records(changes.rows, self._columns), _NULL)
-        found = _deltas(self._frame, rows, changes.diffs, changes.times)
+        row = [constant(VALUE), *record_cells(changes.rows, self._columns), constant(NULL)]
+        found = _deltas(self._frame, row, changes.diffs, changes.times)
         if changes.errors.num_rows:
-            errors = joined(_NULL, optional(changes.errors.column(0)))
-            found += _deltas(self._frame, errors, changes.error_diffs, changes.error_times)
+            error = [constant(NULL), optional(changes.errors.column(0))]
+            found += _deltas(self._frame, error, changes.error_diffs, changes.error_times)
         return found
 
     def frontier(self, time: int, offsets: Offsets) -> bytes:
         """Every delta up to `time` was published, and reflects the records before `offsets`."""
         told = offsets.told()
         by_topic, by_source = _positions(told["offsets"]), _positions(told["sources"])
-        absent = _NULL * 5  # op, diff, time, row, error
-        return self._frame + absent + _VALUE + number(time) + by_topic + by_source
+        absent = NULL * 5  # op, diff, time, row, error
+        return self._framing + absent + VALUE + number(time) + by_topic + by_source
 
     def events(self, rows: pa.RecordBatch, changed: Net, origin: Origin) -> list[bytes]:
         """Debezium's events."""
-        encoded = joined(_VALUE, records(rows, self._columns))
+        encoded = written([constant(VALUE), *record_cells(rows, self._columns)], rows.num_rows)
         source = b"".join(text(value) for value in origin.texts())
-        ops = values(pa.array(origin.ops(changed), pa.string()))
-        return list(
-            bytes_of(
-                joined(
-                    self._frame,
-                    _chosen(encoded, changed.before),
-                    _chosen(encoded, changed.after),
-                    source + number(origin.ts_ms),
-                    _times(changed.times),
-                    ops,
-                    number(origin.ts_ms),
-                )
-            )
+        return lines(
+            [
+                self._frame,
+                _chosen(encoded, changed.before),
+                _chosen(encoded, changed.after),
+                constant(source + number(origin.ts_ms)),
+                _times(changed.times),
+                values(pa.array(origin.ops(changed), pa.string())),
+                constant(number(origin.ts_ms)),
+            ],
+            len(changed.times),
         )
 
 
 def _deltas(
-    frame: bytes, contents: pa.Array, diffs: NDArray[np.int64], times: NDArray[np.uint64]
+    frame: Cells,
+    contents: list[Cells],
+    diffs: NDArray[np.int64],
+    times: NDArray[np.uint64],
 ) -> list[bytes]:
     """`contents` are the members row and error; frontier, offsets and sources are null."""
-    signs = pc.if_else(pa.array(diffs > 0), "+", "-")
-    changed = joined(_VALUE, values(pa.array(diffs)), _VALUE, _times(times))
-    return list(bytes_of(joined(frame, _VALUE, values(signs), changed, contents, _NULL * 3)))
+    signed = pa.array(diffs)
+    return lines(
+        [
+            frame,
+            constant(VALUE + number(1)),
+            Cells("sign", signed),
+            constant(VALUE),
+            values(signed),
+            constant(VALUE),
+            _times(times),
+            *contents,
+            constant(NULL * 3),
+        ],
+        len(diffs),
+    )
 
 
-def _times(times: NDArray[np.uint64]) -> pa.Array:
+def _times(times: NDArray[np.uint64]) -> Cells:
     return values(pa.array(times.astype(np.int64)))
 
 
-def _chosen(encoded: pa.Array, positions: NDArray[np.int64]) -> pa.Array:
+def _chosen(encoded: pa.Array, positions: NDArray[np.int64]) -> Cells:
     """The rows at these positions; null at -1."""
-    return filled(encoded.take(picked(positions)), _NULL)
+    return Cells("verbatim", encoded.take(picked(positions)), absent=NULL)
 
 
 def _positions(told: Mapping[str, Mapping[str, int]]) -> bytes:
     """Positions by topic or by source."""
     partitions = {name: {p: number(end) for p, end in ends.items()} for name, ends in told.items()}
-    return _VALUE + mapping({name: mapping(ends) for name, ends in partitions.items()})
+    return VALUE + mapping({name: mapping(ends) for name, ends in partitions.items()})
 
 
 def _frame(identity: int) -> bytes:

@@ -1,7 +1,7 @@
 """Typed columns as Avro: the schema of a row, and its values in Avro's binary form.
 
-A record in Avro is its fields one after another, so rows are encoded column by column and joined;
-no Python object is made for a value.
+A record in Avro is its fields one after another, which are written natively out of the buffers of
+their columns; no Python object is made for a value.
 
 | column | Avro |
 | --- | --- |
@@ -21,25 +21,24 @@ A nullable column is a union of null, which is its default, and its type.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from connectors.columns.buffers import binaries, contents
 from connectors.errors import InvalidSink
 from connectors.sinks.json_rows import json_values
-from connectors.sinks.json_texts import filled
+from connectors.sinks.native.cells import Cells, constant
+from connectors.sinks.native.lines import column as written
+from connectors.sinks.native.lines import lines
 from ivm.values.types import INTERVAL, JSON, UUID
 
-BYTES = pa.large_binary()
-
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NULL, _VALUE = b"\x00", b"\x02"  # the branches of a union with null first
-_WIDE = pa.decimal128(20, 0)
+NULL, VALUE = b"\x00", b"\x02"  # the branches of a union with null first
+_UNSIGNED = pa.decimal128(20, 0)
 
 
 def record_schema(name: str, columns: pa.Schema) -> dict[str, Any]:
@@ -97,53 +96,41 @@ _NAMED: dict[pa.DataType, Any] = {
 }
 
 
-def records(batch: pa.RecordBatch, columns: pa.Schema) -> pa.Array:
-    """Every row in Avro's binary form, under `record_schema` of `columns`."""
-    if not batch.num_columns:
-        return pa.array([b""] * batch.num_rows, BYTES)
+def record_cells(batch: pa.RecordBatch, columns: pa.Schema) -> list[Cells]:
+    """The cells of every row in Avro's binary form, under `record_schema` of `columns`."""
     fields = zip(batch.columns, columns, strict=True)
-    return joined(*(optional(c) if f.nullable else values(c) for c, f in fields))
+    return [optional(column) if field.nullable else values(column) for column, field in fields]
 
 
-def joined(*parts: bytes | pa.Array) -> pa.Array:
-    """These bytes one after another, row by row; a constant stands in every row."""
-    arrays: list[Any] = [pa.scalar(p, BYTES) if isinstance(p, bytes) else p for p in parts]
-    found: pa.Array = pc.binary_join_element_wise(*arrays, pa.scalar(b"", BYTES))
-    return found
-
-
-def optional(column: pa.Array) -> pa.Array:
+def optional(column: pa.Array) -> Cells:
     """Every element as a union of null and its type."""
-    encoded = joined(_VALUE, values(column))
-    if not column.null_count:
-        return encoded
-    found: pa.Array = pc.if_else(column.is_valid(), encoded, pa.scalar(_NULL, BYTES))
-    return found
+    return values(column, before=VALUE, absent=NULL)
 
 
-def values(column: pa.Array) -> pa.Array:
-    """Every element; in place of NULL, anything."""
+def values(column: pa.Array, before: bytes = b"", absent: bytes | None = None) -> Cells:
+    """Every element with these bytes before it; `absent` stands for NULL, by default anything."""
+    form, content = _form(column)
+    return Cells(form, content, before=before, absent=absent)
+
+
+def _form(column: pa.Array) -> tuple[str, pa.Array]:
+    """The native form of the elements, and a column that has them so."""
     dtype = column.type
     if isinstance(column, pa.ListArray):
-        return _arrays(column)
+        return "verbatim", _arrays(column)
     if dtype in (UUID, INTERVAL):
         column = pa.array(json_values(column), pa.string())
     elif isinstance(column, pa.ExtensionArray):
         column = column.storage
     elif dtype == pa.uint64():
-        column = column.cast(_WIDE)
+        column = column.cast(_UNSIGNED)
     if pa.types.is_decimal128(column.type):
-        return _decimals(column)
+        return "wide", column
     if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
-        data: Any = filled(column.cast(pa.binary()), b"").cast(BYTES)
-        return joined(varints(pc.binary_length(data).to_numpy()), data)
+        return "varbytes", column
     if pa.types.is_boolean(dtype):
-        return _cells(filled(column, False).cast(pa.uint8()).to_numpy())
-    if pa.types.is_floating(dtype):
-        return _cells(filled(column, 0).to_numpy())
-    if not pa.types.is_integer(dtype):
-        column = column.cast(pa.int32() if pa.types.is_date32(dtype) else pa.int64())
-    return varints(filled(column, 0).cast(pa.int64()).to_numpy())
+        return "bit", column
+    return ("fixed" if pa.types.is_floating(dtype) else "varint"), column
 
 
 def text(value: str) -> bytes:
@@ -154,8 +141,7 @@ def text(value: str) -> bytes:
 
 def number(value: int) -> bytes:
     """An int or a long."""
-    encoded: bytes = varints(np.array([value], np.int64))[0].as_py()
-    return encoded
+    return lines([Cells("varint", pa.array([value], pa.int64()))], 1)[0]
 
 
 def mapping(encoded: Mapping[str, bytes]) -> bytes:
@@ -166,54 +152,20 @@ def mapping(encoded: Mapping[str, bytes]) -> bytes:
     return number(len(encoded)) + entries + b"\x00"
 
 
-def varints(numbers: NDArray[np.int64]) -> pa.Array:
-    """Numbers in zigzag and groups of seven bits, the least first."""
-    zigzag = ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
-    shifts = np.arange(0, 70, 7, dtype=np.uint64)
-    groups = np.zeros((len(numbers), 10), np.uint8)
-    lengths = np.ones(len(numbers), np.int64)
-    for place, shift in enumerate(shifts):
-        rest = zigzag >> shift
-        if place and not rest.any():
-            break
-        groups[:, place] = (rest & np.uint64(0x7F)).astype(np.uint8)
-        lengths = np.where(rest > 0, place + 1, lengths)
-    places = np.arange(10)
-    groups |= np.where(places < lengths[:, None] - 1, 0x80, 0).astype(np.uint8)
-    return _sliced(groups[places < lengths[:, None]], lengths)
-
-
-def _decimals(column: pa.Array) -> pa.Array:
-    """Two's complement, big end first, always in 16 bytes."""
-    data = contents(column, 1, np.uint8)
-    cells = data[column.offset * 16 : (column.offset + len(column)) * 16].reshape(-1, 16)
-    return joined(number(16), _cells(np.ascontiguousarray(cells[:, ::-1])))
-
-
-def _cells(data: NDArray[Any]) -> pa.Array:
-    """The bytes of each row of `data`."""
-    width = data.nbytes // max(len(data), 1)
-    return _sliced(data, np.full(len(data), width))
-
-
-def _sliced(data: NDArray[Any], lengths: NDArray[np.int64]) -> pa.Array:
-    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    return binaries(ends, data)
-
-
 def _arrays(column: "pa.ListArray[Any]") -> pa.Array:
     """The count of elements, these, and an end; without elements only the end."""
-    elements = optional(column.values)
-    ends = contents(elements, 1, np.int64)[elements.offset :]
     offsets = column.offsets.to_numpy()
-    listed = binaries(ends[offsets], contents(elements, 2, np.uint8))
+    elements = written([optional(column.values)], len(column.values))
+    listed = binaries(contents(elements, 1, np.int64)[offsets], contents(elements, 2, np.uint8))
     counts = np.diff(offsets).astype(np.int64)
-    whole = joined(varints(counts), listed, b"\x00")
-    found: pa.Array = pc.if_else(pa.array(counts > 0), whole, pa.scalar(b"\x00", BYTES))
-    return found
-
-
-def bytes_of(array: pa.Array) -> Sequence[bytes]:
-    """The elements as Python has them."""
-    found: list[Any] = array.to_pylist()
+    whole = written(
+        [
+            Cells("varint", pa.array(counts, mask=counts == 0), absent=b""),
+            Cells("verbatim", listed),
+            constant(b"\x00"),
+        ],
+        len(column),
+    )
+    valid: Any = column.is_valid()
+    found: pa.Array = pc.if_else(valid, whole, pa.scalar(None, whole.type))
     return found

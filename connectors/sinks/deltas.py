@@ -2,7 +2,11 @@
 
 Lines are as `connectors.sinks.json` makes them: deltas, and after those of a time its frontier
 record. Change feeds read them, so every view has such a topic, whatever other sinks it has. Times
-rise along a topic, also where one frontier record is for several.
+rise along a topic, also where one frontier record is for several. Of a time at which a view did not
+change there is no line, or a frontier, as `connectors.sinks.frontiers` says.
+
+What is older, or more, than retention keeps is compacted (`connectors.sinks.compaction`) or
+deleted, beside the writer: that concerns closed segments alone.
 
 Exactly once: a topic is cut to the end that the journal committed whenever it is opened. The
 journal's commit says that a time is published everywhere, so this sink commits after all others.
@@ -10,29 +14,49 @@ journal's commit says that a time is published everywhere, so this sink commits 
 
 import shutil
 import threading
+from collections import defaultdict
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
+import orjson
+import structlog
 
+from connectors.files.layout import partition_directory
+from connectors.files.retention import KEPT, Storage, beyond, remove
 from connectors.files.writer import TopicWriter
 from connectors.progress.journal import Journal
+from connectors.sinks.compaction import finish, is_whole, is_worthwhile, write_snapshot
+from connectors.sinks.frontiers import Frontiers
 from connectors.sinks.json import delta_lines, frontier_line
-from connectors.sinks.sink import Changes, Output, Reached
+from connectors.sinks.sink import Changes, Output, Reached, Redefined
 
 # Topics that are made durable at once: the filesystem writes them together.
 SYNCING = 8
+
+log = structlog.get_logger()
 
 
 class DeltaSink:
     """Fulfils `connectors.sinks.sink.Sink`; safe to call from several threads.
 
-    `published` has the committed end of every view's topic.
+    `published` has the committed end of every view's topic; `complete` is a time up to which these
+    ends hold all deltas, whether a view has a frontier of it or not.
     """
 
-    def __init__(self, root: Path, journal: Journal, prefix: str = "deltas.") -> None:
-        """`root` holds the topics; view `v` is published on topic `prefix + v`."""
+    def __init__(
+        self,
+        root: Path,
+        journal: Journal,
+        prefix: str = "deltas.",
+        progress_seconds: float = 0.0,
+        storage: Storage = KEPT,
+    ) -> None:
+        """`root` holds the topics; view `v` is published on topic `prefix + v`.
+
+        Between two frontiers of a view that does not change are `progress_seconds` at least.
+        """
         self._root = root
         self._journal = journal
         self._prefix = prefix
@@ -41,7 +65,14 @@ class DeltaSink:
         self._writers: dict[str, TopicWriter] = {}
         self._written: set[str] = set()
         self._durable: dict[str, int] = {}
+        self._is_awaited = False
+        self._frontiers = Frontiers(progress_seconds)
+        self._storage = storage
+        # Held while a view's closed segments are cleaned, so that they are not dropped meanwhile.
+        self._pausing = threading.Lock()
+        self._cleaning: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self.published: dict[str, int] = dict(journal.published)
+        self.complete: Reached | None = None
 
     def topic(self, view: str) -> str:
         """The name of the topic of `view`."""
@@ -53,6 +84,7 @@ class DeltaSink:
 
     def open(self, output: Output) -> None:
         """Publish a new view: its topic is empty."""
+        self._frontiers.watch(output)
         self._open(output.name, 0)
 
     def restore(self, output: Output) -> None:
@@ -60,22 +92,46 @@ class DeltaSink:
 
         Raises TopicTruncated when the topic has less than that.
         """
-        self._open(output.name, self.published.get(output.name, 0))
+        self._frontiers.watch(output)
+        writer = self._open(output.name, self.published.get(output.name, 0))
+        if (last := writer.last()) is not None:
+            line = orjson.loads(last)
+            line.pop("frontier", None)
+            self._frontiers.recall(output.name, line)
 
     def has(self, view: str, time: int) -> bool:
         """Whether the deltas at `time` are committed."""
         return time <= self._journal.committed_time
 
     def write(self, view: str, changes: Changes, reached: Reached) -> None:
-        """Append the deltas of `view` and the frontier record; not durable before `prepare`."""
+        """Append the deltas of `view` and the frontier record; not durable before `prepare`.
+
+        Where there are no deltas, the frontier may have to wait.
+        """
         lines = _by_time(delta_lines(changes), changes)
+        if lines or self._frontiers.is_due(view, reached):
+            self._append(view, lines, reached)
+
+    def _append(self, view: str, lines: list[bytes], reached: Reached) -> None:
         lines.append(frontier_line(reached.time, reached.offsets))
         with self._lock:
             self._writers[view].append(lines)
             self._written.add(view)
+        self._frontiers.note(view, reached)
 
     def skip(self, view: str, changes: Changes) -> None:
         """Do nothing: the deltas stand in the topic."""
+
+    def expect(self, output: Output) -> None:
+        """Lines of any columns follow one another."""
+
+    def redefine(self, redefined: Redefined, reached: Reached) -> None:
+        """Append the difference; the time that has it is waited for on the disk, once committed."""
+        self._frontiers.watch(redefined.output)
+        if not self.has(redefined.output.name, reached.time):
+            lines = [line for part in redefined.parts for line in delta_lines(part)]
+            self._append(redefined.output.name, lines, reached)
+            self._is_awaited = True
 
     def prepare(self, reached: Reached) -> None:
         """Make the written lines durable."""
@@ -88,26 +144,75 @@ class DeltaSink:
         """Tell the journal that all sinks have this time, and where the topics end."""
         ends, self._durable = self._durable, {}
         if ends or reached.time > self._journal.committed_time:
-            self._journal.commit(reached.time, ends)
+            self._journal.commit(reached.time, ends, sync=self._is_awaited)
+            self._is_awaited = False
             self.published.update(ends)
+        self.complete = reached
 
-    def tend(self) -> None:
-        """Nothing is put off."""
+    def tend(self, reached: Reached) -> bool:
+        """Append the frontiers that had to wait; the deltas up to `reached` are committed."""
+        if self._written or self._durable or reached.time != self._journal.committed_time:
+            return False  # it is not, or not all of it
+        due = self._frontiers.due(self._writers, reached)
+        if not due:
+            return False
+        try:
+            for view in due:
+                self._append(view, [], reached)
+            self.prepare(reached)
+            self.commit(reached)
+        except OSError as error:  # the next time tells them, if there is room for it
+            log.warning("frontiers were not written", error=str(error))
+        return True
 
     def drop(self, view: str) -> None:
         """Stop publishing `view`, if it is, and delete its topic, or its remains after a crash."""
-        with self._lock:
+        with self._cleaning[view], self._lock:
             writer = self._writers.pop(view, None)
             if writer is not None:
                 writer.close()
             self._written.discard(view)
             self._durable.pop(view, None)
+        self._frontiers.forget(view)
         topic = self._root / self.topic(view)
         if topic.exists():
             shutil.rmtree(topic)
         self.published.pop(view, None)
         # At the end: while the journal knows the view, a restart finds the topic to delete.
         self._journal.drop_view(view)
+
+    def clean(self) -> None:
+        """Delete or compact what is beyond retention; on any thread, beside the writer.
+
+        A disk that is full is logged: what could not be done is due the next time.
+        """
+        with self._lock:
+            writers = dict(self._writers)
+        for view, writer in writers.items():
+            with self._pausing, self._cleaning[view]:
+                if self._writers.get(view) is writer:
+                    try:
+                        self._clean(view, writer.directory)
+                    except OSError as error:
+                        log.warning("retention failed", view=view, error=str(error))
+
+    def paused(self) -> threading.Lock:
+        """A context in which nothing is cleaned: segments that are there stay."""
+        return self._pausing
+
+    def _clean(self, view: str, directory: Path) -> None:
+        storage = self._storage
+        segments = beyond(directory, storage.retention, self.published.get(view, 0))
+        if not segments:
+            return
+        if storage.cleanup == "delete" or not is_whole(segments[0]):
+            remove(segments)
+        elif is_worthwhile(segments) and write_snapshot(segments) is not None:
+            finish(directory)
+        else:
+            return
+        done = {"view": view, "before": segments[-1].end, "bytes": sum(s.size for s in segments)}
+        log.info("retention", cleanup=storage.cleanup, **done)
 
     def close(self) -> None:
         """Sync and release the files."""
@@ -124,11 +229,14 @@ class DeltaSink:
         for one in syncing:
             one.result()
 
-    def _open(self, view: str, end: int) -> None:
-        writer = TopicWriter(self._root, self.topic(view))
+    def _open(self, view: str, end: int) -> TopicWriter:
+        finish(partition_directory(self._root, self.topic(view), 0))
+        segments = self._storage.segment_bytes, self._storage.segment_seconds
+        writer = TopicWriter(self._root, self.topic(view), 0, *segments)
         writer.truncate(end)
         with self._lock:
             self._writers[view] = writer
+        return writer
 
 
 def _by_time(lines: list[bytes], changes: Changes) -> list[bytes]:

@@ -8,31 +8,25 @@ a row that could not be computed); `diff` is signed and `op` is its sign. A fron
 import numpy as np
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from connectors.columns.buffers import picked
 from connectors.offsets import Offsets
-from connectors.sinks.json_texts import encoded, filled, join, json_texts, plain, value_texts
+from connectors.sinks.json_texts import json_texts, row_cells, value_cells
+from connectors.sinks.native.cells import Cells, constant
+from connectors.sinks.native.lines import lines
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes
 
-# Rows that are encoded together, so that their texts stay in the processor's cache.
-_ROWS = 8192
-
 
 def delta_lines(changes: Changes) -> list[bytes]:
     """One delta per changed row, then those of rows that could not be computed."""
-    lines: list[bytes] = []
-    for start in range(0, changes.rows.num_rows, _ROWS):
-        some = slice(start, start + _ROWS)
-        texts = json_texts(changes.rows.slice(start, _ROWS))
-        lines += _deltas("row", texts, changes.diffs[some], changes.times[some])
+    found = _deltas(b"row", row_cells(changes.rows), changes.diffs, changes.times)
     if changes.errors.num_rows:
-        texts = value_texts(changes.errors.column(0))
-        lines += _deltas("error", texts, changes.error_diffs, changes.error_times)
-    return lines
+        errors = [value_cells(changes.errors.column(0))]
+        found += _deltas(b"error", errors, changes.error_diffs, changes.error_times)
+    return found
 
 
 def frontier_line(time: int, offsets: Offsets) -> bytes:
@@ -42,49 +36,48 @@ def frontier_line(time: int, offsets: Offsets) -> bytes:
 
 def object_lines(rows: pa.RecordBatch) -> list[bytes]:
     """One object per row."""
-    lines: list[bytes] = []
-    for start in range(0, rows.num_rows, _ROWS):
-        lines += encoded(json_texts(rows.slice(start, _ROWS)))
-    return lines
+    return lines(row_cells(rows), rows.num_rows)
 
 
 def event_lines(rows: pa.RecordBatch, changed: Net, origin: Origin) -> list[bytes]:
     """Debezium's events, without the schema that Connect may put around them."""
     texts = json_texts(rows)
-    return encoded(
-        join(
-            '{"before":',
+    return lines(
+        [
+            constant(b'{"before":'),
             _chosen(texts, changed.before),
-            ',"after":',
+            constant(b',"after":'),
             _chosen(texts, changed.after),
-            f',"source":{orjson.dumps(origin.source()).decode()[:-1]},"time":',
-            plain(pa.array(changed.times)),
-            '},"op":"',
-            pa.array(origin.ops(changed), texts.type),
-            f'","ts_ms":{origin.ts_ms}}}',
-        )
+            constant(b',"source":' + orjson.dumps(origin.source())[:-1] + b',"time":'),
+            Cells("natural", pa.array(changed.times)),
+            constant(b'},"op":"'),
+            Cells("verbatim", pa.array(origin.ops(changed), pa.string())),
+            constant(b'","ts_ms":%d}' % origin.ts_ms),
+        ],
+        len(changed.times),
     )
 
 
-def _chosen(texts: pa.Array, positions: NDArray[np.int64]) -> pa.Array:
+def _chosen(texts: pa.Array, positions: NDArray[np.int64]) -> Cells:
     """The texts at these positions; `null` at -1."""
-    return filled(texts.take(picked(positions)), "null")
+    return Cells("verbatim", texts.take(picked(positions)), absent=b"null")
 
 
 def _deltas(
-    label: str, texts: pa.Array, diffs: NDArray[np.int64], times: NDArray[np.uint64]
+    label: bytes, contents: list[Cells], diffs: NDArray[np.int64], times: NDArray[np.uint64]
 ) -> list[bytes]:
-    ops = pc.if_else(pa.array(diffs > 0), "+", "-").cast(texts.type)
-    return encoded(
-        join(
-            '{"op":"',
-            ops,
-            '","diff":',
-            plain(pa.array(diffs)),
-            ',"time":',
-            plain(pa.array(times)),
-            f',"{label}":',
-            texts,
-            "}",
-        )
+    signed = pa.array(diffs)
+    return lines(
+        [
+            constant(b'{"op":"'),
+            Cells("sign", signed),
+            constant(b'","diff":'),
+            Cells("integer", signed),
+            constant(b',"time":'),
+            Cells("natural", pa.array(times)),
+            constant(b',"' + label + b'":'),
+            *contents,
+            constant(b"}"),
+        ],
+        len(diffs),
     )

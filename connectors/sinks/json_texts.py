@@ -1,10 +1,9 @@
-"""Rows as JSON texts, made column by column.
+"""Rows as JSON texts, made natively out of the buffers of their columns.
 
 The text of a row is, byte for byte, what orjson writes for the object that `json_rows` makes of it;
-no Python object is made for a row or, where Arrow can spell a type, for a value.
+no Python object is made for a row or, where its type has a form of its own, for a value.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -12,85 +11,77 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.sinks.json_rows import json_values
+from connectors.sinks.native.cells import Cells, constant
+from connectors.sinks.native.lines import column as written
 from ivm.values.types import JSON
 
 # A row may be long, and many of them longer than 32-bit offsets reach.
 TEXT = pa.large_string()
 
+# The counts of years with four digits: days of all, and microseconds from the year 1000 on, as
+# Arrow writes those before with fewer.
+_DAYS = -719_162, 2_932_896
+_MOMENTS = -30_610_224_000_000_000, 253_402_300_799_999_999
+
+_NULL = b"null"
+
 
 def json_texts(batch: pa.RecordBatch) -> pa.Array:
     """The object of every row, columns in order."""
-    if not batch.num_columns:
-        return pa.array(["{}"] * batch.num_rows, TEXT)
-    names = [orjson.dumps(name).decode() for name in batch.schema.names]
-    parts: list[str | pa.Array] = []
-    for name, column in zip(names, batch.columns, strict=True):
-        parts += [("," if parts else "{") + name + ":", value_texts(column)]
-    return join(*parts, "}")
+    return written(row_cells(batch), batch.num_rows).view(TEXT)
 
 
-def join(*parts: str | pa.Array) -> pa.Array:
-    """These texts one after another, row by row; a string stands in every row."""
-    texts: list[Any] = [pa.scalar(p, TEXT) if isinstance(p, str) else p for p in parts]
-    found: pa.Array = pc.binary_join_element_wise(*texts, pa.scalar("", TEXT))
-    return found
+def row_cells(batch: pa.RecordBatch) -> list[Cells]:
+    """The cells of the object of every row, columns in order."""
+    cells: list[Cells] = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        cells += (
+            constant((b"," if cells else b"{") + orjson.dumps(name) + b":"),
+            value_cells(column),
+        )
+    return [*cells, constant(b"}")] if cells else [constant(b"{}")]
 
 
-def filled(column: pa.Array, value: Any) -> pa.Array:
-    """`column` with `value` in place of NULL."""
-    constant: Any = pa.scalar(value, column.type)
-    return pc.fill_null(column, constant)
-
-
-def plain(numbers: pa.Array) -> pa.Array:
-    """Integers as texts."""
-    return numbers.cast(TEXT)
-
-
-def encoded(texts: pa.Array) -> list[bytes]:
-    """The texts as UTF-8."""
-    found: list[Any] = texts.cast(pa.large_binary()).to_pylist()
-    return found
-
-
-def value_texts(column: pa.Array) -> pa.Array:
+def value_cells(column: pa.Array) -> Cells:
     """The JSON text of every element; NULL is `null`."""
-    if not len(column):
-        return pa.array([], TEXT)
-    dtype = column.type
+    dtype: Any = column.type
     if dtype == JSON and isinstance(column, pa.ExtensionArray):
         column = column.storage
-    if pa.types.is_string(column.type):
-        texts = _strings(column)
-    elif pa.types.is_integer(dtype) or pa.types.is_boolean(dtype):
-        texts = column.cast(pa.string()).cast(TEXT)
-    elif pa.types.is_date(dtype) or pa.types.is_time(dtype):
-        texts = join('"', column.cast(pa.string()).cast(TEXT), '"')
+    if pa.types.is_timestamp(dtype):
+        column = column.cast(pa.timestamp("us", dtype.tz and "UTC"))
+    form = _form(column)
+    if form is not None:
+        return Cells(form, column, absent=_NULL)
+    if not len(column):
+        texts = []
     elif pa.types.is_list(dtype):
-        return _texts([orjson.dumps(value) for value in json_values(column)])
+        texts = [orjson.dumps(value) for value in json_values(column)]
     else:
-        # Of all these, none has a comma in it.
-        return _texts(orjson.dumps(json_values(column))[1:-1].split(b","))
-    return filled(texts, "null")
+        texts = orjson.dumps(json_values(column))[1:-1].split(b",")  # none has a comma in it
+    return Cells("verbatim", pa.array(texts, pa.large_binary()))
 
 
-def _strings(column: pa.Array) -> pa.Array:
-    """Quoted strings; NULL stays.
+def _form(column: pa.Array) -> str | None:
+    """The native form of a column, if it has one."""
+    dtype: Any = column.type
+    if pa.types.is_string(dtype):
+        return "text"
+    if pa.types.is_integer(dtype):
+        return "natural" if dtype == pa.uint64() else "integer"
+    if pa.types.is_boolean(dtype):
+        return "truth"
+    if pa.types.is_decimal128(dtype):
+        return "decimal" if dtype.scale >= 0 else None
+    if pa.types.is_date32(dtype):
+        return "date" if _are_within(column.view(pa.int32()), *_DAYS) else None
+    if dtype == pa.time64("us"):
+        return "time"
+    if pa.types.is_timestamp(dtype):
+        form = "zoned" if dtype.tz else "naive"
+        return form if _are_within(column.view(pa.int64()), *_MOMENTS) else None
+    return None
 
-    Inside a JSON string a quote has a backslash before it, so `","` stands only between two, or
-    where one ends with a quote and a comma.
-    """
-    strings = filled(column, "")
-    if pc.any(pc.ends_with(strings, '",')).as_py():
-        values = [orjson.dumps(string)[1:-1] for string in strings.to_pylist()]
-    else:
-        values = orjson.dumps(strings.to_pylist())[2:-2].split(b'","')
-    quoted = join('"', _texts(values), '"')
-    if not column.null_count:
-        return quoted
-    found: pa.Array = pc.if_else(column.is_valid(), quoted, pa.scalar(None, TEXT))
-    return found
 
-
-def _texts(values: Sequence[bytes]) -> pa.Array:
-    return pa.array(values, pa.large_binary()).cast(TEXT)
+def _are_within(column: pa.Array, least: int, most: int) -> bool:
+    found: Any = pc.min_max(column).as_py()
+    return found["min"] is None or (least <= found["min"] and found["max"] <= most)

@@ -6,7 +6,8 @@ each sink publishes exactly those that it lacks. So the caller decides nothing b
 that were left at different times.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -41,7 +42,10 @@ class Output:
     """A view as its sinks know it.
 
     `is_unique`: no two rows have the same values in the columns of `key`. `plan` tells one
-    definition from another. `target` is where its changes go besides its file topic.
+    definition from another. `target` is where its changes go besides its file topic. `next_plan` is
+    that of a definition which the view was about to get when the service ended. `published` is the
+    name under which sinks know it, if it was renamed. `sources` are those that it reads, itself or
+    through other views; None where that is not known.
     """
 
     name: str
@@ -50,6 +54,14 @@ class Output:
     is_unique: bool
     plan: str
     target: KafkaTarget | None = None
+    next_plan: str | None = None
+    published: str | None = None
+    sources: frozenset[str] | None = None
+
+    @property
+    def as_published(self) -> "Output":
+        """The output under the name that sinks know."""
+        return replace(self, name=self.published or self.name)
 
     def check(self) -> None:
         """Raise KeyNotUnique if the target needs a key that is unique, and it is not known to be.
@@ -78,6 +90,24 @@ class Reached:
     moment: int
     offsets: Offsets
     ranges: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Redefined:
+    """A view that has another definition from a time on: `output`, and what that changes.
+
+    `gone` are the rows that it takes back in the columns of the former definition; None where its
+    columns and its key stay, and `come` is all of the difference.
+    """
+
+    output: Output
+    gone: Changes | None
+    come: Changes
+
+    @property
+    def parts(self) -> Sequence[Changes]:
+        """The changes in the order in which they are published."""
+        return (self.come,) if self.gone is None else (self.gone, self.come)
 
 
 class Sink(Protocol):
@@ -122,14 +152,23 @@ class Sink(Protocol):
     def skip(self, view: str, changes: Changes) -> None:
         """Note deltas that are committed and come again."""
 
+    def expect(self, output: Output) -> None:
+        """See that a view can go on as `output`; nothing has changed (raises as `open`)."""
+
+    def redefine(self, redefined: Redefined, reached: Reached) -> None:
+        """Take the difference of a view that is redefined, or skip it if it is committed."""
+
     def prepare(self, reached: Reached) -> None:
         """Make the written deltas durable, up to `reached`; they do not count yet."""
 
     def commit(self, reached: Reached) -> None:
         """Let the written deltas count, each once; those committed already are left alone."""
 
-    def tend(self) -> None:
-        """Try again to publish deltas that had to wait; called from time to time."""
+    def tend(self, reached: Reached) -> bool:
+        """Publish what had to wait, if it can be; called from time to time.
+
+        `reached` is the last time that was published. The answer is whether readers find more now.
+        """
 
     def drop(self, view: str) -> None:
         """Publish nothing more of `view`, whether it was opened or not."""

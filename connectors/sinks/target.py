@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from connectors.errors import InvalidSink
 
 OutputEnvelope = Literal["delta", "upsert", "debezium"]
-OutputFormat = Literal["json", "avro"]
+OutputFormat = Literal["json", "avro", "connect-json"]
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -43,13 +43,23 @@ class KafkaTarget:
             )
 
     @property
+    def is_compacted(self) -> bool:
+        """Whether the last message of each key says all; of deltas each counts."""
+        return self.envelope != "delta"
+
+    @property
     def defaults(self) -> Mapping[str, str]:
         """Settings of a topic that is made, unless `config` says otherwise.
 
         One row per key is to be there for every reader, however late, so old rows are compacted
         away; deltas are all to be there, for as long as the topic retains them.
         """
-        return {"cleanup.policy": "delete" if self.envelope == "delta" else "compact"}
+        return {"cleanup.policy": "compact" if self.is_compacted else "delete"}
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether messages are written by a schema with the types of the columns."""
+        return self.format != "json"
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` turns into an equal target."""

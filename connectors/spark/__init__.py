@@ -7,10 +7,12 @@
 - `endpoint`: the Arrow Flight endpoint to which Spark's tasks hand chunks while they run
 - `handover`: applies one batch while Spark reads the next
 - `java`: finds a Java that Spark accepts
-- `kafka`: reads Kafka topics through Spark and decodes them into chunks
+- `kafka`: decodes records of Kafka into chunks, and has Spark's own source for real-time mode
+- `kafka_source`: the Spark data sources of Kafka topics, a connection each
 - `keeper`: keeps a streaming query running
 - `planner`: chooses the records of each micro-batch and cuts them into tasks
 - `query`: a streaming query from file topics and Kafka to a function on the driver
+- `ranges`: chooses the ranges of Kafka topics for each micro-batch and cuts them into tasks
 - `realtime`: runs queries in Spark's real-time mode, whose batches last for minutes
 - `relay`: decodes records in a task of real-time mode and puts them to the endpoint
 - `session`: a Spark session for one machine

@@ -3,17 +3,28 @@
 A chunk holds the records `[first, end)` of one partition: `updates` is an Arrow stream of the
 table's columns followed by diff, offset and ts_ms and, where any row has them, by order, missing
 and transaction (see `connectors.decode.Decoded`); `rejected` one of the rejected records; `passed`
-one of those that are neither a change nor rejected.
+one of those that are neither a change nor rejected; `seconds` is how long it took to decode them.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.decode import DIFF, MISSING, OFFSET, ORDER, PASSED, TRANSACTION, TS_MS, decode
+from connectors.decode import (
+    DIFF,
+    MISSING,
+    OFFSET,
+    ORDER,
+    PASSED,
+    TRANSACTION,
+    TS_MS,
+    decode,
+    decode_exactly,
+)
 from connectors.formats.schemas import Schemas
 from connectors.records import Decoded, Records, RejectedRecord
 from connectors.tables.spec import TableSpec
@@ -21,7 +32,7 @@ from connectors.tables.spec import TableSpec
 # Spark's schema of a chunk, and the same for Arrow.
 SPARK_SCHEMA = (
     "key string, partition bigint, first bigint, end bigint, updates binary, rejected binary, "
-    "passed binary"
+    "passed binary, seconds double"
 )
 _FIELDS: list[pa.Field] = [
     pa.field("key", pa.string()),
@@ -31,11 +42,9 @@ _FIELDS: list[pa.Field] = [
     pa.field("updates", pa.binary()),
     pa.field("rejected", pa.binary()),
     pa.field("passed", pa.binary()),
+    pa.field("seconds", pa.float64()),
 ]
 SCHEMA = pa.schema(_FIELDS)
-
-# Small enough for the parsed objects of a block to stay in the processor's cache.
-BLOCK = 1024
 
 _ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -68,6 +77,7 @@ class Chunk:
     updates: pa.Table
     rejected: tuple[RejectedRecord, ...]
     passed: pa.Table
+    seconds: float
 
 
 def encode(
@@ -77,29 +87,25 @@ def encode(
 
     `schemas` are those of the writers, if any. Raises RegistryUnavailable.
     """
-    parts = [records.slice(start, start + BLOCK) for start in range(0, len(records), BLOCK)]
-    blocks = [decode(part, table, schemas) for part in parts]
-    passed = [
-        _passed(part, decoded)
-        for part, decoded in zip(parts, blocks, strict=True)
-        if decoded.tombstones or decoded.ignored
-    ]
-    rejected = [record for decoded in blocks for record in decoded.rejected]
+    started = perf_counter()
+    decoded = decode(records, table, schemas)
+    has_passed = decoded.tombstones or decoded.ignored
     row = {
         "key": key,
         "partition": records.partition,
         "first": records.offsets[0],
         "end": records.offsets[-1] + 1,
-        "updates": _stream(update_batches(blocks)),
-        "rejected": _stream([_rejected(rejected)]) if rejected else None,
-        "passed": _stream(passed) if passed else None,
+        "updates": _stream(update_batches([decoded])),
+        "rejected": _stream([_rejected(decoded.rejected)]) if decoded.rejected else None,
+        "passed": _stream([_passed(records, decoded, table, schemas)]) if has_passed else None,
+        "seconds": perf_counter() - started,
     }
     return pa.RecordBatch.from_pylist([row], schema=SCHEMA)
 
 
 def chunks(table: pa.Table) -> Iterator[Chunk]:
     """The chunks in a table of `SCHEMA`, by key and in the order of offsets."""
-    where = table.select(["key", "partition", "first", "end"]).to_pylist()
+    where = table.select(["key", "partition", "first", "end", "seconds"]).to_pylist()
     for row in sorted(range(len(table)), key=lambda row: tuple(where[row].values())):
         rejected = table["rejected"][row].as_buffer()
         passed = table["passed"][row].as_buffer()
@@ -155,21 +161,30 @@ def _positions(order: NDArray[np.uint64] | None, count: int) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(16), count, [None, content])
 
 
-def _passed(records: Records, decoded: Decoded) -> pa.RecordBatch:
+def _passed(
+    records: Records, decoded: Decoded, table: TableSpec, schemas: Schemas | None
+) -> pa.RecordBatch:
     """The records passed over: all that are neither changes nor rejected."""
-    offsets = np.asarray(records.offsets, np.int64)
+    offsets = records.places()
     rejected = np.array([record.offset for record in decoded.rejected], np.int64)
     others = np.concatenate([decoded.offsets, rejected])
     (passed,) = np.nonzero(~np.isin(offsets, others))
     if decoded.tombstones and decoded.ignored:
-        tombstones = [records.values[i] in (None, b"null") for i in passed.tolist()]
+        tombstones = [_is_tombstone(records, i, table, schemas) for i in passed.tolist()]
     else:
         tombstones = [bool(decoded.tombstones)] * len(passed)
     columns: list[pa.Array] = [pa.array(offsets[passed]), pa.array(tombstones, pa.bool_())]
     return pa.RecordBatch.from_arrays(columns, schema=PASSED)
 
 
-def _rejected(records: list[RejectedRecord]) -> pa.RecordBatch:
+def _is_tombstone(records: Records, i: int, table: TableSpec, schemas: Schemas | None) -> bool:
+    """Whether record `i`, which is passed over, is no other that is ignored."""
+    if records.values[i] is None:
+        return True
+    return decode_exactly(records.slice(i, i + 1), table, schemas).tombstones > 0
+
+
+def _rejected(records: Sequence[RejectedRecord]) -> pa.RecordBatch:
     rows = [{f.name: getattr(record, f.name) for f in _REJECTED} for record in records]
     return pa.RecordBatch.from_pylist(rows, schema=_REJECTED)
 

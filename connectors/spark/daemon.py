@@ -8,9 +8,9 @@ import gc
 
 from pyspark.daemon import manager
 
-from connectors.spark import kafka, source
+from connectors.spark import kafka_source, source
 
-WORKERS_NEED = (kafka, source)
+WORKERS_NEED = (kafka_source, source)
 
 if __name__ == "__main__":
     gc.freeze()  # or each worker would copy what it only reads

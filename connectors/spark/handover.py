@@ -34,6 +34,11 @@ class Handover:
         self._waiting: Queue[pa.Table | None] = Queue(maxsize=room)
         self._thread = threading.Thread(target=self._run, name="pipeline-delivery", daemon=True)
 
+    @property
+    def waiting(self) -> int:
+        """The batches that wait."""
+        return self._waiting.qsize()
+
     def start(self) -> None:
         """Begin; batches that were put before are passed on then."""
         self._thread.start()

@@ -56,9 +56,12 @@ def _with_runner(java: Path) -> Path:
     """A JAVA_HOME in this Python environment whose `bin/java` runs `java` for Spark."""
     home = Path(sys.prefix, "java")
     runner = home / "bin" / "java"
+    text = _RUNNER.format(java=java)
+    if runner.exists() and runner.read_text() == text:  # perhaps where nothing can be written
+        return home
     runner.parent.mkdir(parents=True, exist_ok=True)
     draft = runner.with_name(f"java.{os.getpid()}")
-    draft.write_text(_RUNNER.format(java=java))
+    draft.write_text(text)
     draft.chmod(0o755)
     draft.replace(runner)
     return home

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.attribution import reading
 from connectors.errors import TopicTruncated
 from connectors.files.index import Span
 from connectors.files.reader import TopicReader
@@ -63,14 +64,15 @@ class Planner:
             table = self._control.tables.get(key)
             if table is None:
                 continue
-            reader = self._reader(table.topic)
-            for partition, stop in partitions.items():
-                begin = start.ends.get(key, {}).get(partition)
-                if begin is None:
-                    begin = reader.first(partition)
-                if begin < stop:
-                    spans = reader.spans(partition, begin, stop)
-                    work += [Work(key, partition, table, span) for span in spans]
+            with reading(table.name):
+                reader = self._reader(table.topic)
+                for partition, stop in partitions.items():
+                    begin = start.ends.get(key, {}).get(partition)
+                    if begin is None:
+                        begin = reader.first(partition)
+                    if begin < stop:
+                        spans = reader.spans(partition, begin, stop)
+                        work += [Work(key, partition, table, span) for span in spans]
         return _shares(work, parallelism)
 
     def _reload(self) -> None:
@@ -107,27 +109,36 @@ class Planner:
         available: dict[tuple[str, int], int] = {}
         ends: Ends = {}
         for key, table in self._control.tables.items():
-            reader = self._reader(table.topic)
-            there = reader.ends()
-            for partition, begin in start.ends.get(key, {}).items():
-                if begin > 0 and partition not in there:
-                    raise TopicTruncated(
-                        f"topic {table.topic!r}, partition {partition}: it is gone, but reading "
-                        f"has come to {begin}"
-                    )
-            for partition, end in there.items():
-                first = reader.first(partition)
-                begin = start.ends.get(key, {}).get(partition, first)
-                if not first <= begin <= end:
-                    raise TopicTruncated(
-                        f"topic {table.topic!r}, partition {partition}: it holds the offsets from "
-                        f"{first} to {end - 1}, but reading has come to {begin}"
-                    )
+            with reading(table.name):
+                bounds = self._bounds(table.topic, start.ends.get(key, {}))
+            for partition, (begin, end) in bounds.items():
                 ends.setdefault(key, {})[partition] = begin
                 available[key, partition] = end - begin
         for (key, partition), count in share(available, limit).items():
             ends[key][partition] += count
         return ends
+
+    def _bounds(self, topic: str, begins: Mapping[int, int]) -> dict[int, tuple[int, int]]:
+        """Where reading is in each partition of a topic, and its end (raises TopicTruncated)."""
+        reader = self._reader(topic)
+        there = reader.ends()
+        for partition, begin in begins.items():
+            if begin > 0 and partition not in there:
+                raise TopicTruncated(
+                    f"topic {topic!r}, partition {partition}: it is gone, but reading has come to "
+                    f"{begin}"
+                )
+        bounds = {}
+        for partition, end in there.items():
+            first = reader.first(partition)
+            begin = begins.get(partition, first)
+            if not first <= begin <= end:
+                raise TopicTruncated(
+                    f"topic {topic!r}, partition {partition}: it holds the offsets from {first} to "
+                    f"{end - 1}, but reading has come to {begin}"
+                )
+            bounds[partition] = begin, end
+        return bounds
 
 
 def share(available: Mapping[tuple[str, int], int], limit: int) -> dict[tuple[str, int], int]:

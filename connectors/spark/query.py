@@ -1,11 +1,11 @@
 """A streaming query from file topics and Kafka to a function on the driver."""
 
+import logging
 import os
 import re
 import shutil
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -13,15 +13,17 @@ from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from connectors import errors
-from connectors.errors import BrokerFault, Stalled, Unavailable
+from connectors.attribution import told
+from connectors.errors import BrokerFault, SparkUnavailable, Stalled, Unavailable
 from connectors.kafka.clusters import Feed
 from connectors.spark.handover import Handover
-from connectors.spark.kafka import chunks_of
+from connectors.spark.kafka_source import chunks_of
+from connectors.spark.session import STOP_SECONDS
 from connectors.spark.source import NAME
 from ivm.errors import IvmError
 
@@ -41,6 +43,19 @@ _OPTIONS = {
 _OURS = re.compile(r"^connectors\.errors\.(\w+): (.*)$", re.MULTILINE)
 # How a report names an error of the Kafka client that Spark uses.
 _KAFKAS = re.compile(r"\borg\.apache\.kafka\.[\w.]+(?:Exception|Error)[^\n]*")
+
+# How Spark says that a process of Python did not start in time, or not at all: for want of
+# processors or memory, that is, since nothing of ours has run in it.
+_NO_WORKER = re.compile(
+    r"Python worker failed to connect back"
+    r"|Timed out while waiting for the Python worker to connect back"
+    r"|Python (?:daemon )?failed to launch (?:worker|daemon)"
+    r"|Failed to open socket to Python daemon"
+    r"|Cannot run program[^\n]*error=1[12],"
+    r"|unable to create (?:new )?native thread"
+)
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,11 @@ class Query:
         self._query = writer.option("checkpointLocation", self._checkpoint.as_uri()).start()
         self._handover.start()
 
+    @property
+    def waiting(self) -> int:
+        """The batches that wait to be delivered."""
+        return self._handover.waiting
+
     def wait(self) -> Failure | None:
         """Wait for the query's end and its last batch; why it failed, or None if it was stopped.
 
@@ -92,9 +112,17 @@ class Query:
         return None
 
     def stop(self) -> None:
-        """Stop the query; a batch under way may be cut short, and comes again another time."""
-        with suppress(Py4JError, OSError):  # a JVM that ended has stopped
+        """Stop the query; a batch under way may be cut short, and comes again another time.
+
+        Returns after `STOP_SECONDS` even if the query has not ended by then, which is logged.
+        """
+        try:
             self._query.stop()
+        except (Py4JError, PySparkException) as error:
+            if "TimeoutException" in str(error):
+                log.error("the streaming query did not stop in %d s", STOP_SECONDS)
+        except OSError:
+            pass  # a JVM that ended has stopped
 
 
 class MicroBatches(Query):
@@ -139,9 +167,15 @@ def _failure(report: str) -> Failure:
         name, text = ours[-1]
         kind: Any = getattr(errors, name, IvmError)
         if issubclass(kind, (Unavailable, Stalled)):
-            return Failure(text, is_final=False, cause=kind(text))
+            return Failure(text, is_final=False, cause=told(kind, text))
         return Failure(f"{name}: {text}", is_final=True)
     kafkas = _KAFKAS.findall(report)
     if kafkas:
         return Failure(kafkas[-1], is_final=False, cause=BrokerFault(kafkas[-1]))
+    if (found := _NO_WORKER.search(report)) is not None:
+        text = (
+            f"spark_master: Spark could not start a process ({found[0]}); it is tried again. Where "
+            "that goes on, the machine has too few processors, or too little memory, for it"
+        )
+        return Failure(text, is_final=False, cause=SparkUnavailable(text))
     return Failure(report.partition("\n")[0], is_final=False)

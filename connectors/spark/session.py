@@ -24,6 +24,9 @@ _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 # An archive of classes that does not fit is passed over, and nothing else is to be said of it.
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
+# How long the stop of a query is waited for, in seconds.
+STOP_SECONDS = 30
+
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -38,6 +41,8 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2048",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.pollingDelay": "10ms",
+    # A query that hangs must not keep a service from its end: then the JVM is killed.
+    "spark.sql.streaming.stopTimeout": f"{STOP_SECONDS}s",
     "spark.sql.streaming.minBatchesToRetain": "2",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.sql.streaming.metricsEnabled": "false",

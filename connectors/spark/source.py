@@ -10,6 +10,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
+from connectors.attribution import reading
 from connectors.files.reader import records
 from connectors.spark.chunks import SPARK_SCHEMA, encode
 from connectors.spark.control import Position
@@ -75,7 +76,9 @@ class TopicsReader(DataSourceStreamReader):
         gc.disable()
         try:
             for work in partition.value:
-                yield encode(work.key, work.table, records(work.span, work.partition))
+                with reading(work.table.name):
+                    chunk = encode(work.key, work.table, records(work.span, work.partition))
+                yield chunk
         finally:
             gc.enable()
 

@@ -1,15 +1,75 @@
-"""Passes lines that a process writes to its stderr to the log, each as an event of its own.
+"""Passes what a process writes to its stderr to the log, each event of it as one of the log.
 
-Spark's own log, what Java says of itself, and the tracebacks of Spark's Python come that way.
+Spark's own log, what Java says of itself, and the tracebacks of Spark's Python come that way. An
+event is its first line and those that go on with it: the frames of a trace, in Java's form or in
+Python's, and what a message of Spark's says in further lines.
 """
 
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from select import select
+
+# As Spark's log begins an event: `26/11/29 06:01:02 ERROR Executor: Exception in task 0.0`.
+_BEGINNING = re.compile(
+    r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) (?P<logger>[^\s:]+): (?P<text>.*)"
+)
+# As a line goes on with a trace, whoever has begun it.
+_FRAME = re.compile(r"\s+\S|Caused by: |During handling of |The above exception ")
+_UNCAUGHT = "Exception in thread "
+_TRACEBACK = "Traceback (most recent call last):"
+_LEVELS = {"FATAL": logging.CRITICAL, "ERROR": logging.ERROR, "INFO": logging.INFO}
+# An event is over when nothing was written for so long (seconds), or it has so many lines.
+_QUIET = 1.0
+_MOST_LINES = 1_000
 
 log = logging.getLogger("spark")
+
+
+@dataclass(slots=True)
+class Event:
+    """Lines that belong together; `is_of_spark` if they begin as those of Spark's log do."""
+
+    level: int
+    logger: str
+    text: str
+    is_of_spark: bool = False
+    more: list[str] = field(default_factory=list)
+
+    def takes(self, line: str) -> bool:
+        """Whether a line goes on with this event."""
+        if len(self.more) >= _MOST_LINES or _BEGINNING.match(line) or line.startswith(_UNCAUGHT):
+            return False
+        if self.is_of_spark or _FRAME.match(line) or not line:
+            return True
+        traced = [self.text, *self.more]
+        # Behind the frames of a traceback of Python's stands what was raised.
+        return _TRACEBACK in traced and traced[-1].startswith((" ", _TRACEBACK))
+
+    def told(self) -> None:
+        """Log the event; one that is a traceback of Python's by what was raised."""
+        trace = "\n".join(self.more).rstrip()
+        text = self.text
+        if text == _TRACEBACK and trace:
+            text, trace = trace.rpartition("\n")[2], f"{text}\n{trace}"
+        extra = {"exception": trace} if trace else {}
+        logging.getLogger(self.logger).log(self.level, "%s", text, extra=extra)
+
+
+def event_of(line: str) -> Event:
+    """The event that a line begins.
+
+    >>> event_of("26/11/29 06:01:02 ERROR Executor: no task").logger
+    'spark.Executor'
+    """
+    if (found := _BEGINNING.match(line)) is None:
+        return Event(logging.WARNING, log.name, line)
+    level = _LEVELS.get(found["level"], logging.WARNING)
+    return Event(level, f"{log.name}.{found['logger']}", found["text"], is_of_spark=True)
 
 
 @contextmanager
@@ -24,8 +84,31 @@ def logged() -> Iterator[int]:
 
 
 def _log_lines(reading: int) -> None:
-    """Log lines until no process can write any."""
-    with open(reading, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            if text := line.rstrip():
-                log.warning("%s", text)
+    """Log events until no process can write any."""
+    event: Event | None = None
+    for line in _lines(reading):
+        if line is not None and event is not None and event.takes(line):
+            event.more.append(line)
+            continue
+        if event is not None:
+            event.told()
+        event = event_of(line) if line else None
+    os.close(reading)
+
+
+def _lines(reading: int) -> Iterator[str | None]:
+    """The lines, and None where nothing follows a line for a while, and at the end."""
+    rest = b""
+    while True:
+        if not rest and not select([reading], [], [], _QUIET)[0]:
+            yield None
+            select([reading], [], [])
+        read = os.read(reading, 1 << 16)
+        *whole, rest = (rest + read).split(b"\n")
+        if not read and rest:
+            whole = [rest]
+        for line in whole:
+            yield line.decode(errors="replace").rstrip()
+        if not read:
+            yield None
+            return

@@ -3,5 +3,5 @@
 - `connector`: the contract `Connector`, and the tuple of those that there are
 - `spec`: a declared table, complete as it travels to executors and into files
 - `validate`: checks a table's declaration, beyond the types of its fields
-- `widen`: columns that are added to a declared table
+- `widen`: columns of a declared table that are added, widened or dropped
 """

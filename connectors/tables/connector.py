@@ -3,13 +3,16 @@
 A connector says which declarations it can serve; its records come by `connectors.source`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from connectors.declaration import Declaration, refused
 from connectors.envelopes.envelope import ENVELOPES
 from connectors.formats.format import FORMATS
 from connectors.named import by_name
+
+# The format in which rows that are posted are kept.
+POSTED_FORMAT: Final = "json"
 
 
 class Connector(Protocol):
@@ -24,10 +27,12 @@ class Connector(Protocol):
 
     `is_remote`: topics are a broker's, on one of the operator's connections. Their offsets may have
     gaps, and a query reads those topics that it began with; one of files follows what is declared.
+    `is_written`: the service writes the topic itself, the rows that are posted to it.
     """
 
     name: str
     is_remote: bool
+    is_written: bool
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable, naming the field, for a declaration that topics cannot serve."""
@@ -38,6 +43,7 @@ class Files:
 
     name = "files"
     is_remote = False
+    is_written = False
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable, naming the field, for anything that a line cannot hold."""
@@ -65,11 +71,51 @@ class Files:
             raise refused(table, "start", "a file topic is read from 'earliest'")
 
 
+class Http:
+    """Connector `http`: rows that are posted, which the service keeps in a file topic of its own.
+
+    With a primary key, a row sets the one of its key or deletes it (envelope `flat`); without one
+    rows are added, and stay (`append`).
+    """
+
+    name = "http"
+    is_remote = False
+    is_written = True
+
+    def check(self, table: Declaration) -> None:
+        """Raise InvalidTable, naming the field, for what is not the user's to say of such rows."""
+        CONNECTORS["files"].check(table)
+        if table.topic != table.name:
+            raise refused(table, "topic", "the service writes one of its own; leave it out")
+        if table.format != POSTED_FORMAT:
+            raise refused(
+                table, "format", f"posted rows are kept as {POSTED_FORMAT!r}; leave it out"
+            )
+        if table.envelope != posted_envelope(table.key):
+            raise refused(
+                table,
+                "envelope",
+                f"{posted_envelope(table.key)!r} follows of the key; leave it out",
+            )
+        if table.metadata:
+            raise refused(table, "metadata", "posted rows have none; leave it out")
+
+
+def posted_envelope(key: Sequence[str]) -> str:
+    """The envelope of rows that are posted to a table with this primary key.
+
+    >>> posted_envelope(["id"]), posted_envelope([])
+    ('flat', 'append')
+    """
+    return "flat" if key else "append"
+
+
 class Kafka:
     """Connector `kafka`: topics of a cluster."""
 
     name = "kafka"
     is_remote = True
+    is_written = False
 
     def check(self, table: Declaration) -> None:
         """Raise InvalidTable where no connection is named."""
@@ -77,4 +123,4 @@ class Kafka:
             raise refused(table, "connection", "connector 'kafka' needs the name of a connection")
 
 
-CONNECTORS: Final[Mapping[str, Connector]] = by_name(Files(), Kafka())
+CONNECTORS: Final[Mapping[str, Connector]] = by_name(Files(), Kafka(), Http())

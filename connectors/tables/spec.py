@@ -118,24 +118,29 @@ class TableSpec(Declaration):
         """Whether its topic is a broker's, on one of the operator's connections."""
         return CONNECTORS[self.connector].is_remote
 
+    @property
+    def is_written(self) -> bool:
+        """Whether the service writes its topic, with rows that are posted."""
+        return CONNECTORS[self.connector].is_written
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` turns into an equal spec."""
         start: Any = self.start
         if isinstance(start, dict) and "offsets" in start:
             start = {"offsets": {str(p): offset for p, offset in start["offsets"].items()}}
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        columns = [
-            {"name": f.name, "type": type_name(f.type), "nullable": f.nullable}
-            for f in plain.pop("schema")
-        ]
         return plain | {
-            "columns": columns,
+            "columns": _columns(plain.pop("schema")),
             "key": list(self.key),
             "metadata": dict(self.metadata),
             "start": start,
             "encodings": dict(self.encodings),
             "formerly": [
-                asdict(former) | {"below": {str(p): end for p, end in former.below.items()}}
+                {
+                    "columns": _columns(former.schema),
+                    "encodings": dict(former.encodings),
+                    "below": {str(p): end for p, end in former.below.items()},
+                }
                 for former in self.formerly
             ],
             "csv": asdict(self.csv),
@@ -149,22 +154,32 @@ class TableSpec(Declaration):
         Raises InvalidTable.
         """
         rest = dict(value)
-        columns = [
-            pa.field(c["name"], type_of(c["type"]), nullable=c["nullable"])
-            for c in rest.pop("columns")
-        ]
+        schema = _schema(rest.pop("columns"))
         rest["key"] = tuple(rest["key"])
         rest["start"] = start_of(rest.get("start", "earliest"))
-        rest["formerly"] = tuple(map(_former_of, rest.get("formerly", ())))
+        rest["formerly"] = tuple(_former_of(former, schema) for former in rest.get("formerly", ()))
         rest["csv"] = Csv(**rest.get("csv", {}))
         if (letter := rest.get("dead_letter")) is not None:
             rest["dead_letter"] = DeadLetter(**letter)
-        return cls(schema=pa.schema(columns), **rest)
+        return cls(schema=schema, **rest)
 
 
-def _former_of(value: dict[str, Any]) -> Former:
+def _columns(schema: pa.Schema) -> list[dict[str, Any]]:
+    return [{"name": f.name, "type": type_name(f.type), "nullable": f.nullable} for f in schema]
+
+
+def _schema(columns: list[dict[str, Any]]) -> pa.Schema:
+    return pa.schema(
+        [pa.field(c["name"], type_of(c["type"]), nullable=c["nullable"]) for c in columns]
+    )
+
+
+def _former_of(value: dict[str, Any], schema: pa.Schema) -> Former:
+    """A former table out of JSON; a registry from when columns were but added has their number."""
+    columns = value["columns"]
+    then = pa.schema(list(schema)[:columns]) if isinstance(columns, int) else _schema(columns)
     below = {int(partition): end for partition, end in value["below"].items()}
-    return Former(value["columns"], value["encodings"], below)
+    return Former(then, value["encodings"], below)
 
 
 def start_of(value: Any) -> Any:

@@ -17,7 +17,8 @@ from connectors.metadata import COORDINATES
 from connectors.tables.connector import CONNECTORS
 from ivm.values.types import INTERVAL
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,248}")
+# Names of topics of every connector.
+TOPIC_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,248}")
 _COUNTED = ("ms", "us", "ns")
 
 
@@ -42,7 +43,7 @@ def _choose(spec: Declaration, field: str, accepted: tuple[str, ...], why: str =
 
 def _check_columns(spec: Declaration) -> None:
     names = spec.schema.names
-    if not spec.name or not _NAME.fullmatch(spec.topic):
+    if not spec.name or not TOPIC_NAME.fullmatch(spec.topic):
         raise InvalidTable(f"table {spec.name!r} with topic {spec.topic!r}: not a usable name")
     if not names or len(set(names)) != len(names):
         raise refused(spec, "columns", "they must be present and distinct")
@@ -55,7 +56,7 @@ def _check_topic(spec: Declaration) -> None:
     _choose(spec, "envelope", tuple(ENVELOPES))
     _choose(spec, "on_error", ("stall", "quarantine"))
     letter = spec.dead_letter
-    if letter is not None and not _NAME.fullmatch(letter.topic):
+    if letter is not None and not TOPIC_NAME.fullmatch(letter.topic):
         raise refused(spec, "dead_letter.topic", f"{letter.topic!r} is no name of a topic")
     if letter is not None and (letter.connection, letter.topic) == (spec.connection, spec.topic):
         raise refused(spec, "dead_letter.topic", "records would come back; name another topic")
@@ -81,7 +82,7 @@ def _check_envelope(spec: Declaration) -> None:
             "resolution 'transaction' needs the topic of Debezium's transaction metadata, and no "
             "other resolution has one",
         )
-    if spec.transaction_topic is not None and not _NAME.fullmatch(spec.transaction_topic):
+    if spec.transaction_topic is not None and not TOPIC_NAME.fullmatch(spec.transaction_topic):
         raise refused(spec, "transaction_topic", "not a usable name")
     if len(set(spec.key)) != len(spec.key) or not set(spec.key) <= set(spec.schema.names):
         raise refused(spec, "key", f"{list(spec.key)} is not a set of columns")

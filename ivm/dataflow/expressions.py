@@ -70,6 +70,7 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | gcd lcm bit_and bit_or bit_xor shift_left shift_right; bit_not factorial | ints; int |
 | interval_add interval_negate interval_multiply interval_divide justify_… | intervals, float64 |
 | interval_span; interval_normal | interval: its span in microseconds; its normal form |
+| interval_sum interval_average; interval_percentile | list of interval; and a float64 |
 | elapsed age add_interval; add_interval_to_time clock_difference combine | timestamps; times |
 | make_date make_time make_interval from_epoch; date_bin | numbers; interval, timestamp, timestamp |
 | interval_field clock_field interval_trunc | *k* field, interval or time |
@@ -78,7 +79,7 @@ PostgreSQL's of these names mean; `ivm.expressions.python` has them by families 
 | json_contains json_has json_has_any json_has_all json_typeof json_array_length | json, … |
 | json_concat json_without… json_set json_set_lax json_insert json_strip_nulls | json, … |
 | json_pretty | json |
-| json_path_array json_path_first json_path_exists json_path_match | json, utf8 path, json, bool |
+| json_path_array json_path_first json_path_exists json_path_match | json, utf8, json, 2 bools |
 | json_path_leads json_path_holds; json_field | json, utf8 path; json, utf8 key |
 | json_object; json_object_of | list; list, list |
 | json_put json_push to_json | json, utf8, T; json, T; T |

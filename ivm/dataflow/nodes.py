@@ -8,66 +8,170 @@ NULL keys out beforehand.
 Whether a node fits what it reads is checked when it is installed. Any can be made, and its `schema`
 leaves out the columns that there are not.
 
->>> orders = Get("orders", pa.schema([pa.field("id", pa.int64(), nullable=False)]))
->>> project(orders, (0,)) is orders, Distinct(orders) == Distinct(orders)
-(True, True)
->>> Threshold(orders, limit=2).schema.names
-['id']
+The examples below show the rows of a node, each with its count, over three orders:
+
+>>> from ivm.dataflow.expressions import Call
+>>> from ivm.pool import Pool
+>>> int64, pool = pa.int64(), Pool()
+>>> schema = pa.schema([pa.field(name, int64, nullable=False) for name in ("id", "customer")])
+>>> orders = Constant(((1, 7), (2, 7), (3, 8)), schema)
+>>> pool.advance(1)
+>>> def rows(node):
+...     pool.install("shown", node, key=None)
+...     deltas = pool.drain("shown")
+...     pool.drop("shown")
+...     values = [tuple(row.values()) for row in deltas.rows.to_pylist()]
+...     return sorted(zip(values, deltas.diffs.tolist()))
+>>> rows(orders)
+[((1, 7), 1), ((2, 7), 1), ((3, 8), 1)]
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias, get_args
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from ivm.dataflow.aggregates import Aggregate, Order, WindowCall
-from ivm.dataflow.arrangement_order import arrangement_order
-from ivm.dataflow.expressions import Column, Expression, Value
+from ivm.dataflow.aggregates import (
+    AGGREGATES,
+    WINDOW_FUNCTIONS,
+    Aggregate,
+    Order,
+    WindowCall,
+    WindowFunction,
+    window_kind,
+)
+from ivm.dataflow.exchange_node import Exchange as Exchange
+from ivm.dataflow.expressions import Column, Expression, Literal, Value
+from ivm.dataflow.join_nodes import Arrange as Arrange
+from ivm.dataflow.join_nodes import DeltaJoin as DeltaJoin
+from ivm.dataflow.join_nodes import Join as Join
+from ivm.dataflow.join_nodes import Lookup as Lookup
+from ivm.dataflow.join_nodes import Path as Path
+from ivm.dataflow.loop_nodes import EnterAt as EnterAt
+from ivm.dataflow.loop_nodes import Iterate as Iterate
+from ivm.dataflow.loop_nodes import Recursive as Recursive
+from ivm.dataflow.node import Node as Node
+from ivm.dataflow.node import SameColumns, Sizes, TypeText, Unary, chosen
 from ivm.dataflow.node_hash import Hashed
+from ivm.dataflow.schema_checks import columns_exist, key_exists, types_agree
+from ivm.dataflow.selectivity import GROUP, selectivity
+from ivm.dataflow.text import (
+    aggregate_text,
+    columns_text,
+    expression_text,
+    orders_text,
+    window_call_text,
+)
+from ivm.errors import SchemaMismatch, Unsupported
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Get(Hashed):
+class Get(Node):
     """Get reads the rows of an input or of an installed dataflow, by name."""
 
     name: str
     schema: pa.Schema
+    children = ()
+    expressions = ()
+    passes_rows_on = False
+    keeps_growth = True
+
+    def check(self) -> None:
+        """A name is looked up where it is planned."""
+
+    def estimate(self, sizes: Sizes) -> float:
+        return sizes.counted(self.name)
+
+    def text(self, type_text: TypeText) -> str:
+        return self.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constant(Hashed):
-    """Constant holds rows that are there from the first time on."""
+class Constant(Node):
+    """Constant holds rows that are there from the first time on.
+
+    >>> rows(Constant(((4, 9), (4, 9)), schema))
+    [((4, 9), 2)]
+    """
 
     rows: tuple[tuple[Value | None, ...], ...]
     schema: pa.Schema
+    children = ()
+    expressions = ()
+    passes_rows_on = False
+    keeps_growth = True
+
+    def check(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.schema):
+                raise SchemaMismatch(f"a row of {len(row)} values, but {len(self.schema)} columns")
+
+    def estimate(self, sizes: Sizes) -> float:
+        return len(self.rows)
+
+    def text(self, type_text: TypeText) -> str:
+        return f"{len(self.rows)} rows"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Filter(Hashed):
-    """Filter keeps the rows for which `predicate` is true (not false, not NULL)."""
+class Filter(SameColumns):
+    """Filter keeps the rows for which `predicate` is true (not false, not NULL).
 
-    input: "Node"
+    >>> rows(Filter(orders, Call("eq", (columns(orders)[1], Literal(7, int64)), pa.bool_(), False)))
+    [((1, 7), 1), ((2, 7), 1)]
+    """
+
     predicate: Expression
-    schema: pa.Schema = field(init=False, compare=False)
+    passes_rows_on = True
+    keeps_growth = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.input.schema)
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.predicate,)
+
+    def check(self) -> None:
+        types_agree("a condition", [self.predicate.type], [pa.bool_()])
+
+    def estimate(self, sizes: Sizes) -> float:
+        return sizes.of(self.input) * selectivity(self.predicate)
+
+    def text(self, type_text: TypeText) -> str:
+        return _expression(self.predicate, type_text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Map(Hashed):
-    """Map computes one output column for each `(name, expression)`, as a projection does."""
+class Map(Unary):
+    """Map computes one output column for each `(name, expression)`, as a projection does.
 
-    input: "Node"
+    >>> rows(Map(orders, (("customer", columns(orders)[1]), ("seven", Literal(7, int64)))))
+    [((7, 7), 2), ((8, 7), 1)]
+    """
+
     outputs: tuple[tuple[str, Expression], ...]
     schema: pa.Schema = field(init=False, compare=False)
+    passes_rows_on = True
+    keeps_growth = True
 
     def __post_init__(self) -> None:
         fields = [pa.field(name, e.type, e.nullable) for name, e in self.outputs]
         object.__setattr__(self, "schema", pa.schema(fields))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return tuple(expression for _, expression in self.outputs)
+
+    @property
+    def constant_columns(self) -> tuple[int, ...]:
+        return tuple(i for i, (_, e) in enumerate(self.outputs) if isinstance(e, Literal))
+
+    def check(self) -> None:
+        """Any input fits."""
+
+    def text(self, type_text: TypeText) -> str:
+        return ", ".join(f"{n} := {_expression(e, type_text)}" for n, e in self.outputs)
 
 
 RowFunction: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, ArrayLike]]
@@ -75,37 +179,58 @@ RowFunction: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, ArrayL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FlatMap(Hashed):
+class FlatMap(Unary):
     """FlatMap turns each row into any number of rows, by a Python function.
 
     `function` gets up to a few thousand rows at a time and answers rows of `schema`. It must be
     deterministic, and what it answers for a row may not depend on the rows beside it: it is asked
     again when a row goes. Where it raises, or answers what does not fit, the rows at fault are
     error rows. Nodes share an arrangement where their functions are equal.
+
+    >>> def twice(batch):
+    ...     return pa.concat_batches([batch, batch]), [*range(len(batch)), *range(len(batch))]
+    >>> rows(FlatMap(orders, twice, schema))
+    [((1, 7), 2), ((2, 7), 2), ((3, 8), 2)]
     """
 
-    input: "Node"
     function: RowFunction
     schema: pa.Schema
+    expressions = ()
+    passes_rows_on = True
+    keeps_growth = True
+
+    def check(self) -> None:
+        """Any input fits."""
+
+    def text(self, type_text: TypeText) -> str:
+        return f"to ({', '.join(self.schema.names)})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Consolidate(Hashed):
+class Consolidate(SameColumns):
     """Consolidate adds up the diffs of equal rows and times, and drops sums of zero."""
 
-    input: "Node"
-    schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = False
+    keeps_growth = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.input.schema)
+    def check(self) -> None:
+        """Any input fits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Union(Hashed):
-    """Union adds collections whose columns have the same types; names are the first input's."""
+class Union(Node):
+    """Union adds collections whose columns have the same types; names are the first input's.
 
-    inputs: tuple["Node", ...]
+    >>> rows(Union((orders, Constant(((3, 8),), schema))))
+    [((1, 7), 1), ((2, 7), 1), ((3, 8), 2)]
+    """
+
+    inputs: tuple[Node, ...]
     schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = True
+    keeps_growth = True
 
     def __post_init__(self) -> None:
         fields = [
@@ -114,176 +239,170 @@ class Union(Hashed):
         ]
         object.__setattr__(self, "schema", pa.schema(fields))
 
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.inputs
+
+    def check(self) -> None:
+        if not self.inputs:
+            raise Unsupported("a sum of nothing")
+        for term in self.inputs[1:]:
+            types_agree("a sum", self.inputs[0].schema.types, term.schema.types)
+
+    def estimate(self, sizes: Sizes) -> float:
+        return sum(map(sizes.of, self.inputs))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Negate(Hashed):
-    """Negate negates every diff."""
+class Negate(SameColumns):
+    """Negate negates every diff.
 
-    input: "Node"
-    schema: pa.Schema = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.input.schema)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrange(Hashed):
-    """Arrange indexes `input` by the columns `key`, once for every dataflow that asks for the same.
-
-    As a collection it has the key columns first, in the order of `key`, and then the others.
+    >>> rows(Union((orders, Negate(Constant(((3, 8),), schema)))))
+    [((1, 7), 1), ((2, 7), 1)]
     """
 
-    input: "Node"
-    key: tuple[int, ...]
-    schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = True
+    keeps_growth = False
 
-    def __post_init__(self) -> None:
-        given = self.input.schema
-        if self.key != tuple(range(len(self.key))):
-            given = pa.schema(_chosen(list(given), arrangement_order(len(given), self.key)))
-        object.__setattr__(self, "schema", given)
+    def check(self) -> None:
+        """Any input fits."""
 
-
-@lru_cache
-def stored(name: str, schema: pa.Schema, key: tuple[int, ...]) -> Arrange:
-    """Read an input or an installed dataflow by its key, as the pool keeps it."""
-    return Arrange(Get(name, schema), key)
+    def estimate(self, sizes: Sizes) -> float:
+        return -sizes.of(self.input)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Join(Hashed):
-    """Join pairs the rows with equal keys and projects the pairs; counts multiply.
-
-    The candidate columns are the key's, the left's others, the right's others, in this order and
-    numbered from 0; `outputs` lists those to keep, with their names. Both keys have the same types.
-    """
-
-    left: Arrange
-    right: Arrange
-    outputs: tuple[tuple[str, int], ...]
-    schema: pa.Schema = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        candidates = [*self.left.schema, *list(self.right.schema)[len(self.right.key) :]]
-        object.__setattr__(self, "schema", _named(candidates, self.outputs))
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """A look-up finds the rows of relation `relation` whose columns `key` equal `bound`.
-
-    `key` numbers the relation's own columns, `bound` the columns of all relations together, those
-    of relations that the path has met before.
-    """
-
-    relation: int
-    key: tuple[int, ...]
-    bound: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A path leads from changes of one relation, arranged by `key`, to partners in the others."""
-
-    key: tuple[int, ...]
-    lookups: tuple[Lookup, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DeltaJoin(Hashed):
-    """A delta join joins all `relations` on the equalities of its paths, without state of its own.
-
-    `paths[i]` starts from changes of relation i and looks up every other relation once. All paths
-    ask for the same equalities. Columns are numbered over all relations, one after another;
-    `outputs` lists those to keep, with their names. `inputs` are the arrangements that the paths
-    use, each once. `ivm.dataflow.delta_join` makes the paths from what shall be equal.
-    """
-
-    relations: tuple["Node", ...]
-    paths: tuple[Path, ...]
-    outputs: tuple[tuple[str, int], ...]
-    inputs: tuple[Arrange, ...] = field(init=False, compare=False)
-    schema: pa.Schema = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        used = [(i, path.key) for i, path in enumerate(self.paths)]
-        used += [(lookup.relation, lookup.key) for path in self.paths for lookup in path.lookups]
-        there = range(len(self.relations))
-        inputs = [Arrange(self.relations[i], key) for i, key in used if i in there]
-        object.__setattr__(self, "inputs", tuple(dict.fromkeys(inputs)))
-        candidates = [f for relation in self.relations for f in relation.schema]
-        object.__setattr__(self, "schema", _named(candidates, self.outputs))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reduce(Hashed):
+class Reduce(Unary):
     """Reduce has one row for each key that has rows: the key columns, then the aggregates.
 
     With an empty `key` there is one row while the input has any, and none otherwise, unlike in SQL,
-    where there is one always. The
-    aggregates are any number of `LINEAR` ones, whose states are added up together, or a single one
-    of the others, which each need their group's values in an order of their own;
-    `ivm.dataflow.combinators.reduce` combines both kinds.
+    where there is one always. The aggregates are any number of `LINEAR` ones, whose states are
+    added up together, or a single one of the others, which each need their group's values in an
+    order of their own; `ivm.dataflow.combinators.reduce` combines both kinds.
+
+    >>> rows(Reduce(orders, (1,), (Aggregate("count", None, "n", int64, nullable=False),)))
+    [((7, 2), 1), ((8, 1), 1)]
     """
 
-    input: "Node"
     key: tuple[int, ...]
     aggregates: tuple[Aggregate, ...]
     schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = False
 
     def __post_init__(self) -> None:
-        fields = _chosen(list(self.input.schema), self.key)
+        fields = chosen(list(self.input.schema), self.key)
         fields += [pa.field(a.name, a.type, a.nullable) for a in self.aggregates]
         object.__setattr__(self, "schema", pa.schema(fields))
 
+    @property
+    def keeps_growth(self) -> bool:
+        return not self.aggregates
+
+    def check(self) -> None:
+        given = self.input.schema
+        key_exists("a reduction", given, self.key)
+        for a in self.aggregates:
+            what = f"a {a.function}"
+            if a.function not in AGGREGATES:
+                known = ", ".join(sorted(AGGREGATES))
+                raise Unsupported(f"an aggregate {a.function}: there are {known}")
+            if a.column is None and a.function != "count":
+                raise SchemaMismatch(f"{what} of no column")
+            columns_exist(what, given, (a.column, a.other, a.where, *(o.column for o in a.order)))
+            if a.where is not None and not pa.types.is_boolean(given.field(a.where).type):
+                raise SchemaMismatch(f"{what} where {given.field(a.where)}")
+
+    def estimate(self, sizes: Sizes) -> float:
+        return sizes.of(self.input) / GROUP if self.key else 1
+
+    def text(self, type_text: TypeText) -> str:
+        calls = (f"{a.name} := {aggregate_text(a)}" for a in self.aggregates)
+        return f"by {columns_text(self.key)} {', '.join(calls)}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distinct(Hashed):
-    """Distinct keeps every row whose count is positive, once."""
+class Distinct(SameColumns):
+    """Distinct keeps every row whose count is positive, once.
 
-    input: "Node"
-    schema: pa.Schema = field(init=False, compare=False)
+    >>> rows(Distinct(project(orders, (1,))))
+    [((7,), 1), ((8,), 1)]
+    """
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.input.schema)
+    expressions = ()
+    passes_rows_on = False
+    keeps_growth = True
+
+    def check(self) -> None:
+        """Any input fits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Threshold(Hashed):
+class Threshold(SameColumns):
     """Threshold bounds counts: a row with count c is there min(max(c, 0), `limit`) times.
 
     A `limit` of None takes negative counts away only; `Distinct` is the limit 1.
+
+    >>> three = Union((orders, orders, orders))
+    >>> rows(Threshold(project(three, (1,)), limit=4))
+    [((7,), 4), ((8,), 3)]
     """
 
-    input: "Node"
     limit: int | None = None
-    schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.input.schema)
+    @property
+    def keeps_growth(self) -> bool:
+        return self.limit == 1
+
+    def check(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise Unsupported(f"a threshold of {self.limit} copies")
+
+    def text(self, type_text: TypeText) -> str:
+        return "" if self.limit is None else f"limit {self.limit}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TopK(Hashed):
+class TopK(SameColumns):
     """TopK keeps, for each key, the rows at positions `offset` to `offset + limit` of `order`.
 
     Ties are broken by the remaining columns in order, ascending, so that the answer is determined.
     `limit` None keeps all rows after `offset`. The columns are the input's.
+
+    >>> rows(TopK(orders, key=(1,), order=(Order(0, descending=True),), limit=1))
+    [((2, 7), 1), ((3, 8), 1)]
     """
 
-    input: "Node"
     key: tuple[int, ...]
     order: tuple[Order, ...]
     limit: int | None
     offset: int = 0
-    schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = False
+    keeps_growth = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.input.schema)
+    def check(self) -> None:
+        if self.offset < 0 or (self.limit is not None and self.limit < 0):
+            raise Unsupported(f"a top-k of {self.limit} rows after {self.offset}")
+        key_exists("a top-k", self.schema, self.key)
+        columns_exist("a top-k", self.schema, (o.column for o in self.order))
+
+    def estimate(self, sizes: Sizes) -> float:
+        rows = sizes.of(self.input)
+        if self.limit is None:
+            return rows
+        return min((rows / GROUP if self.key else 1) * self.limit, rows)
+
+    def text(self, type_text: TypeText) -> str:
+        by = f"by {columns_text(self.key)} order {orders_text(self.order)}"
+        return f"{by} limit {self.limit} offset {self.offset}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TemporalFilter(Hashed):
+class TemporalFilter(Node):
     """The rows of `events` whose moment, their first column, has come; without that column.
 
     `clock` is a collection of one row and column of the moment's type, never NULL either: the
@@ -292,119 +411,106 @@ class TemporalFilter(Hashed):
     within an `Iterate`.
     """
 
-    events: "Node"
-    clock: "Node"
+    events: Node
+    clock: Node
     schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = False
+    keeps_growth = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", pa.schema(list(self.events.schema)[1:]))
 
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.events, self.clock)
+
+    def check(self) -> None:
+        """Its moments are compared with its clock where it is planned."""
+
+    def estimate(self, sizes: Sizes) -> float:
+        return sizes.of(self.events)
+
+    def text(self, type_text: TypeText) -> str:
+        return f"by {self.clock.schema.names[0]}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Window(Hashed):
+class Window(Unary):
     """Window adds to each row the results of `calls` over the rows of equal `key`, in `order`.
 
     Rows that tie in `order` are peers. Among them the remaining columns decide, ascending, so that
     the answer is determined, and copies of a row stand side by side.
+
+    >>> call = WindowCall("row_number", None, "n", int64, False)
+    >>> rows(Window(orders, (1,), (Order(0),), (call,)))
+    [((1, 7, 1), 1), ((2, 7, 2), 1), ((3, 8, 1), 1)]
     """
 
-    input: "Node"
     key: tuple[int, ...]
     order: tuple[Order, ...]
     calls: tuple[WindowCall, ...]
     schema: pa.Schema = field(init=False, compare=False)
+    expressions = ()
+    passes_rows_on = False
+    keeps_growth = False
 
     def __post_init__(self) -> None:
         results = [pa.field(c.name, c.type, c.nullable) for c in self.calls]
         object.__setattr__(self, "schema", pa.schema([*self.input.schema, *results]))
 
+    def check(self) -> None:
+        given = self.input.schema
+        key_exists("a window", given, self.key)
+        columns_exist("a window", given, (o.column for o in self.order))
+        for call in self.calls:
+            if call.function not in WINDOW_FUNCTIONS:
+                known = ", ".join(sorted(WINDOW_FUNCTIONS))
+                raise Unsupported(f"a window function {call.function}: there are {known}")
+            if call.column is None and not _counts_rows(call.function):
+                refused = SchemaMismatch if window_kind(call.function) == "linear" else Unsupported
+                raise refused(f"a {call.function} of no column")
+            columns_exist(f"a {call.function}", given, call.reads())
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recursive(Hashed):
-    """Recursive reads, inside the bodies of an `Iterate`, the value of `name` in this round."""
-
-    name: str
-    schema: pa.Schema
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Iterate(Hashed):
-    """Iterate computes the fixed point of `name = body` for all bindings, from empty collections.
-
-    With X(0) empty, each round i has X(i + 1) = body(X(i)); the node is the value of `result` once
-    X(i + 1) = X(i) for every name. More rounds than `max_rounds` (None: the
-    pool's bound; of each priority, see `EnterAt`) raise `NoFixedPoint`; if it `stops`, they are not
-    begun instead, and the node is what `result` has by then. A body's schema is that of its
-    `Recursive` by types.
-    """
-
-    bindings: tuple[tuple[str, "Node"], ...]
-    result: str
-    max_rounds: int | None = None
-    stops: bool = False
-    schema: pa.Schema = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        body = dict(self.bindings).get(self.result)
-        object.__setattr__(self, "schema", pa.schema([]) if body is None else body.schema)
+    def text(self, type_text: TypeText) -> str:
+        made = ", ".join(f"{c.name} := {window_call_text(c)}" for c in self.calls)
+        return f"by {columns_text(self.key)} order {orders_text(self.order)} {made}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EnterAt(Hashed):
-    """EnterAt brings rows into an `Iterate` that binds `into`, in the order of their priority.
-
-    Rows enter by `priority`, an int64 expression over the row (below 0 and NULL count as 0, beyond
-    2^32 - 1 as that): rows of the next priority enter once what came before no longer changes
-    anything. Other collections enter with priority 0. A fixed point that does not depend on the
-    order, as that of least labels, is reached with less work when what wins enters first
-    (prioritised fixed point; differential dataflow, CIDR 2013, section 5).
-    """
-
-    input: "Node"
-    priority: Expression
-    into: str
-    schema: pa.Schema = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", self.input.schema)
-
-
-Node: TypeAlias = (
-    Get
-    | Constant
-    | Filter
-    | Map
-    | FlatMap
-    | Consolidate
-    | Union
-    | Negate
-    | Arrange
-    | Join
-    | DeltaJoin
-    | Reduce
-    | Distinct
-    | Threshold
-    | TopK
-    | TemporalFilter
-    | Window
-    | Recursive
-    | Iterate
-    | EnterAt
+KINDS: Final[tuple[type[Node], ...]] = (
+    Get,
+    Constant,
+    Filter,
+    Map,
+    FlatMap,
+    Consolidate,
+    Union,
+    Negate,
+    Arrange,
+    Join,
+    DeltaJoin,
+    Reduce,
+    Distinct,
+    Threshold,
+    TopK,
+    TemporalFilter,
+    Window,
+    Recursive,
+    Iterate,
+    EnterAt,
+    Exchange,
 )
+"""All kinds of nodes: each has a planner, by `ivm.planner.dispatch`."""
 
-for _kind in get_args(Node):
+for _kind in KINDS:
     if _kind.__eq__ is not Hashed.__eq__:
         raise ImportError(f"node {_kind.__name__}: make its dataclass with `eq=False`")
 
 
-def _chosen(fields: Sequence[pa.Field], columns: Iterable[int]) -> list[pa.Field]:
-    """Pick the fields at `columns`, without positions that do not exist."""
-    return [fields[i] for i in columns if 0 <= i < len(fields)]
-
-
-def _named(fields: Sequence[pa.Field], outputs: Iterable[tuple[str, int]]) -> pa.Schema:
-    """Pick the fields at the columns of `outputs`, and rename them so."""
-    return pa.schema([f.with_name(name) for name, i in outputs for f in _chosen(fields, [i])])
+@lru_cache
+def stored(name: str, schema: pa.Schema, key: tuple[int, ...]) -> Arrange:
+    """Read an input or an installed dataflow by its key, as the pool keeps it."""
+    return Arrange(Get(name, schema), key)
 
 
 def columns(node: Node) -> list[Column]:
@@ -418,3 +524,13 @@ def project(node: Node, indices: tuple[int, ...]) -> Node:
     if indices == tuple(range(len(given))):
         return node
     return Map(node, tuple((node.schema.field(i).name, given[i]) for i in indices))
+
+
+def _counts_rows(function: WindowFunction) -> bool:
+    """Tell whether `function` needs no column."""
+    return function == "count" or window_kind(function) == "number"
+
+
+def _expression(expression: Expression, type_text: TypeText) -> str:
+    """Write an expression over positions."""
+    return expression_text(expression, lambda i: f"${i}", type_text)

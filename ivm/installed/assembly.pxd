@@ -8,6 +8,7 @@ cdef class Assembly:
     cdef readonly PhysicalPlan plan
     cdef readonly object found          # (piece, index) of each slot
     cdef readonly list stages           # the root's, upstream first
+    cdef readonly list numbered         # all, by their numbers in the plan
     cdef readonly list readers          # of all operators
     cdef readonly list pieces           # the new ones, the collection's own last
     cdef readonly Piece piece           # the collection's own

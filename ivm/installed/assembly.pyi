@@ -35,6 +35,10 @@ class Assembly:
     @property
     def stages(self) -> list[Stage]: ...
     @property
+    def numbered(self) -> list[Stage]:
+        """Those of all depths, by their numbers in the plan."""
+
+    @property
     def readers(self) -> list[Reader]:
         """Those of all operators."""
 
@@ -61,7 +65,7 @@ class Assembly:
         """What keeps the collection's changes, if anything does."""
 
     @property
-    def failure(self) -> tuple[str, float | None, str | None] | None:
+    def failure(self) -> tuple[str, float | None, str | None, int | None] | None:
         """Why one of its stages failed, as `Stage.failure` says; None if none has."""
 
     @property

@@ -28,6 +28,7 @@ cdef class Assembly:
         self.plan = plan
         self.found = found
         self.stages = [built.stages[stage] for stage in plan.root]
+        self.numbered = built.stages
         self.readers = built.readers
         self.inputs = built.operators[0]
         self.captures = () if plan.capture is None else built.operators[plan.capture]

@@ -43,3 +43,10 @@ class Catalog:
 
     def remove(self, name: str) -> list[Piece]:
         """Forget a collection: the pieces that nothing needs any more, which nobody finds."""
+
+    def take_over(self, names: dict[str, str]) -> list[Piece]:
+        """Let each dataflow of `names` have the name that it is mapped to: the pieces unused now.
+
+        The former dataflow of that name goes. Others that read it and are not among `names` go on
+        to read it, for as long as they are there.
+        """

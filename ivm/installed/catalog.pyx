@@ -4,9 +4,10 @@ from ivm.installed.assembly cimport Assembly
 from ivm.installed.collection cimport Collection
 from ivm.installed.references cimport Living
 from ivm.physical.plan cimport PhysicalPlan
-from ivm.installed.pieces cimport Piece
+from ivm.installed.pieces cimport Index, Piece
 
 from ivm.dataflow.nodes import Get
+from ivm.dataflow.traversal import reads, renamed
 from ivm.errors import DuplicateName, InUse, UnknownCollection, Unsupported
 
 
@@ -112,11 +113,40 @@ cdef class Catalog:
     # Lets nobody find what a piece arranges, of which look-ups into a collection may know, too.
     cdef int forget(self, Piece piece) except -1:
         cdef Collection source
-        node = piece.plan.arranged
+        node = piece.arranged
         if node is None:
             return 0
-        self.arrangements.pop(node, None)
+        there = self.arrangements.get(node)
+        if there is not None and (<tuple> there)[0] is piece:    # none that took the place of its own
+            del self.arrangements[node]
         source = self.collections.get(node.input.name) if isinstance(node.input, Get) else None
         if source is not None:
             source.indexes[:] = [entry for entry in source.indexes if entry[0] is not piece]
         return 0
+
+    def take_over(self, dict names):
+        """Let each dataflow of `names` have the name that it is mapped to, and the former one of that go.
+
+        Returns the pieces that nothing needs any more, which nobody finds. Dataflows that read a
+        former one and are not among `names` go on to read it, for as long as they are there.
+        """
+        cdef Collection collection
+        cdef Piece piece
+        cdef list unused = []
+        gone = set(names.values())
+        for name in reversed([name for name in self.collections if name in gone]):
+            unused += self.remove(name)
+        for node in [node for node in self.arrangements if not gone.isdisjoint(reads(node))]:
+            del self.arrangements[node]
+        for name in [name for name in self.collections if name in names]:
+            self.collections[names[name]] = self.collections.pop(name)
+        for collection in self.collections.values():
+            collection.take_names(names)
+        for piece in self.living:
+            piece.take_names(names)
+        for node, (piece, index) in list(self.arrangements.items()):
+            (<Index> index).take_names(names)
+            if not reads(node).isdisjoint(names):
+                del self.arrangements[node]
+                self.arrangements[renamed(node, names)] = piece, index
+        return unused

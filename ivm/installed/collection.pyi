@@ -40,6 +40,10 @@ class Collection:
     @property
     def source(self) -> Arrange | None: ...
     @property
+    def built(self) -> Assembly:
+        """What maintains it."""
+
+    @property
     def piece(self) -> Piece: ...
     @property
     def indexes(self) -> list[tuple[Piece, Index]]: ...

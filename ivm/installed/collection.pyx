@@ -4,6 +4,7 @@ cimport cython
 
 from ivm.installed.assembly cimport Assembly
 
+from ivm.dataflow.traversal import renamed
 from ivm.errors import NotIndexed
 
 
@@ -23,6 +24,7 @@ cdef class Collection:
         self.name = name
         self.layout = layout
         self.source = source
+        self.built = built
         self.piece = built.piece
         self.indexes = [] if built.result is None else [built.result]
         self.intake = intake
@@ -32,6 +34,16 @@ cdef class Collection:
         self.read_by = {}
         self.insert_only = insert_only
         self.pending_errors = []
+
+    cdef int take_names(self, dict names) except -1:
+        self.name = names.get(self.name, self.name)
+        if not self.reads.isdisjoint(names):
+            self.reads = frozenset([names.get(read, read) for read in self.reads])
+        if not names.keys().isdisjoint(self.read_by):
+            self.read_by = {names.get(name, name): None for name in self.read_by}
+        if self.source is not None:
+            self.source = renamed(self.source, names)
+        return 0
 
     @property
     def schema(self):

@@ -9,13 +9,10 @@ from ivm.errors import CountOverflow, DataflowFailed, NoFixedPoint
 from ivm.installed.collection import Collection
 from ivm.installed.pieces import Piece
 
-Cause = tuple[str, float | None, str | None]
-"""A cause, a number, and the name of a recursive binding, as `Stage.failure` says."""
+Cause = tuple[str, float | None, str | None, int | None]
+"""A cause, a bound, and a recursive binding's name and round, as `Stage.failure` says."""
 
-_ENDLESS = (
-    "Every round still changes the rows. Add a condition that ends the recursion; over cycles, use "
-    "UNION instead of UNION ALL"
-)
+_ENDLESS = "Add a condition that ends the recursion; over cycles, use UNION instead of UNION ALL"
 _BOUNDS = {
     "limit": "{:,} rounds, the limit that the query sets",
     "rounds": "{:,} rounds, the most that max_rounds allows",
@@ -29,6 +26,7 @@ _COUNT = (
     "count, or 67,108,864 under a window. Make fewer: DISTINCT, UNION instead of UNION ALL, or "
     "counts taken before a join"
 )
+_OVERFLOW: Cause = ("overflow", None, None, None)
 
 
 def failure_of(name: str, cause: Cause) -> DataflowFailed:
@@ -58,7 +56,7 @@ def failures(collections: Mapping[str, Collection]) -> DataflowFailed | None:
 
 def failures_from(name: str, collections: Mapping[str, Collection]) -> DataflowFailed:
     """The error of `name`, of which an overflow was seen late, and of all that read it."""
-    reasons = {name: reason_of(("overflow", None, None))}
+    reasons = {name: reason_of(_OVERFLOW)}
     for other, collection in collections.items():
         if failed := sorted(collection.reads & reasons.keys()):
             reasons[other] = _reads(failed[0])
@@ -74,7 +72,7 @@ def together(errors: Sequence[DataflowFailed]) -> DataflowFailed:
 
 def overflowed(name: str) -> CountOverflow:
     """The error of reading `name`, whose counts cannot be told."""
-    return CountOverflow({name: reason_of(("overflow", None, None))})
+    return CountOverflow({name: reason_of(_OVERFLOW)})
 
 
 def _cause(collection: Collection, causes: dict[Piece, Cause | None]) -> Cause | None:
@@ -96,10 +94,10 @@ def _kind(cause: Cause) -> type[DataflowFailed]:
 
 def reason_of(cause: Cause) -> str:
     """A cause in words, with the remedy."""
-    kind, number, name = cause
-    if kind != "overflow":
-        return f"no fixed point within {_BOUNDS[kind].format(number)}. {_ENDLESS}"
-    if name is None:
-        return _COUNT
+    kind, bound, name, at = cause
     # A front-end tells bindings of one name apart by what follows the sign.
-    return f"in round {number:,} of its recursion, in {name.partition('#')[0]!r}, {_COUNT}"
+    binding = None if name is None else name.partition("#")[0]
+    if kind != "overflow":
+        within = _BOUNDS[kind].format(bound)
+        return f"no fixed point within {within}: {binding!r} changes in round {at:,}. {_ENDLESS}"
+    return _COUNT if at is None else f"in round {at:,} of its recursion, in {binding!r}, {_COUNT}"

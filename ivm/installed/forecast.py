@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 
 from ivm.dataflow.nodes import Arrange, Get, Node
-from ivm.dataflow.traversal import children
 from ivm.installed.collection import Collection
 from ivm.installed.estimates import Estimates
 from ivm.installed.pieces import Index, Piece
@@ -43,7 +42,7 @@ def forecast(
             names = ", ".join(each.input.schema.field(i).name for i in each.key)
             created[each] = f"{source}[{names}]"
         if not (isinstance(each, Arrange) and isinstance(each.input, Get)):
-            pending += children(each)
+            pending += each.children
     foretold = (
         Foretold(name, estimates.rows(arrange), estimates.bytes(arrange))
         for arrange, name in created.items()

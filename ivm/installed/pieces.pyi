@@ -1,10 +1,9 @@
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol, type_check_only
 
 import pyarrow as pa
 
 from ivm.dataflow.nodes import Arrange
-from ivm.installed.accounting import Stateful
 from ivm.operators.base.state_table import Groups
 from ivm.operators.errors.evaluate import Fallible
 from ivm.operators.reductions.histories import Curves
@@ -15,6 +14,13 @@ from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
 from ivm.runtime.stage import Stage
 from ivm.trace.spine import Trace
+
+@type_check_only
+class Stateful(Protocol):
+    """A holder of an operator's state, which counts its records and bytes."""
+
+    def account(self) -> tuple[int, int]:
+        """Records held and bytes of memory."""
 
 class Piece:
     """The stages and operators of a piece of a plan, and the pieces that it `needs`.
@@ -51,7 +57,7 @@ class Piece:
         """The node whose arrangement it is, unless it is a dataflow's own."""
 
     @property
-    def failure(self) -> tuple[str, float | None, str | None] | None:
+    def failure(self) -> tuple[str, float | None, str | None, int | None] | None:
         """Why one of its stages failed, as `Stage.failure` says; None if none has."""
 
     @property
@@ -85,12 +91,12 @@ class Index:
     @property
     def trace(self) -> Trace: ...
     @property
-    def key_schema(self) -> pa.Schema:
-        """The key's columns."""
+    def key(self) -> Layout:
+        """The layout of the key's columns, which is made for the first look-up."""
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """Their names."""
+        """The names of the key's columns."""
 
     def look_up(self, keys: pa.RecordBatch, layout: Layout, interner: Interner) -> Found:
         """The published rows, laid out by `layout`, with each of `keys` (raises SchemaMismatch)."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from ivm.physical.plan cimport PiecePlan
 from ivm.runtime.stage cimport Stage
 
+from ivm.dataflow.traversal import renamed
 from ivm.results import Found
 from ivm.rows.layout import Layout
 from ivm.runtime.lookups import look_up
@@ -23,6 +24,7 @@ cdef class Piece:
     def __init__(self, str name, PiecePlan plan, list stages, dict operators, needs=()):
         self.name = name
         self.plan = plan
+        self.arranged = plan.arranged
         self.stages = stages
         self.operators = operators
         self.needs = list(needs)
@@ -38,11 +40,6 @@ cdef class Piece:
                 seen.add(piece)
                 yield piece
                 pending += (<Piece> piece).needs
-
-    @property
-    def arranged(self):
-        """The node whose arrangement it is, unless it is a dataflow's own."""
-        return self.plan.arranged
 
     @property
     def failure(self):
@@ -79,6 +76,16 @@ cdef class Piece:
         return [(kind, state) for kind, stage, attribute in self.plan.states
                 for state in self._held([(stage, attribute)])]
 
+    cdef int take_names(self, dict names) except -1:
+        for former, name in names.items():
+            rest = self.name.removeprefix(former)
+            if rest is not self.name and rest[:1] in ("", "[", "."):
+                self.name = name + rest
+                break
+        if self.arranged is not None:
+            self.arranged = renamed(self.arranged, names)
+        return 0
+
     def _held(self, parts):
         return [operator if attribute is None else getattr(operator, attribute)
                 for stage, attribute in parts for operator in self.operators[stage]]
@@ -93,21 +100,28 @@ cdef class Index:
         self.shape = shape
         self.trace = trace
 
+    cdef int take_names(self, dict names) except -1:
+        self.node = renamed(self.node, names)
+        return 0
+
     @property
-    def key_schema(self):
-        """The key's columns."""
-        return pa.schema(list(self.node.schema)[:len(self.node.key)])
+    def key(self):
+        """The layout of the key's columns, which is made for the first look-up."""
+        if self._key is None:
+            self._key = Layout(pa.schema(list(self.node.schema)[:len(self.node.key)]))
+        return self._key
 
     @property
     def key_names(self):
-        """Their names."""
-        return tuple(self.key_schema.names)
+        """The names of the key's columns."""
+        if self._key_names is None:
+            self._key_names = tuple(self.node.schema.names[:len(self.node.key)])
+        return self._key_names
 
     def look_up(self, keys, layout, interner):
         """The published rows, laid out by `layout`, with each of `keys` (raises SchemaMismatch)."""
-        key = Layout(self.key_schema)
         chosen = keys.select(self.key_names)
-        return Found(*look_up(self.trace, self.shape.restored, layout, interner, chosen, key))
+        return Found(*look_up(self.trace, self.shape.restored, layout, interner, chosen, self.key))
 
 
 # These two spare the protocol of a call.
@@ -115,6 +129,7 @@ cdef Piece new_piece(str name, PiecePlan plan, list stages, dict operators):
     cdef Piece piece = Piece.__new__(Piece)
     piece.name = name
     piece.plan = plan
+    piece.arranged = plan.arranged
     piece.stages = stages
     piece.operators = operators
     piece.needs = []

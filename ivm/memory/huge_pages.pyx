@@ -218,6 +218,11 @@ cdef void give_block(void* block, size_t bytes) noexcept nogil:
     guard.unlock()
 
 
+def waiting_bytes() -> int:
+    """The bytes that wait here for their next taker: this process has them, but nobody uses them."""
+    return waiting
+
+
 cdef void give_needless_back() noexcept nogil:
     guard.lock()
     _unmap_needless()

@@ -2,9 +2,9 @@
 
 - `arrangement`: the layout of an arrangement's rows, and the places of their columns
 - `build`: makes a physical plan's stages into operators, one for each shard
-- `loop_operations`: operations of loops and of temporal filters
+- `loop_operations`: operations of loops
 - `operation`: the base of operations: the work of a stage as a typed value with a text form
-- `operations`: operations of stages that keep no state but traces, each named for its node
+- `operations`: operations that several planners make: inputs, programs, arrangements, captures
 - `plan`: the plan of one collection, decided once and built as often as it is wanted
 - `reduce_operations`: operations of reductions, and the logic of their groups
 - `scopes`: the root, and one scope for each loop that is being planned

@@ -3,7 +3,8 @@ from collections.abc import Callable, Iterable
 from ivm.operators.base.operator import Operator, Reader
 from ivm.rows.interner import Interner
 from ivm.runtime.bounds import Bounds
-from ivm.runtime.stage import Loop, Stage
+from ivm.runtime.loop import Loop
+from ivm.runtime.stage import Stage
 from ivm.trace.spine import Trace
 
 class Argument:
@@ -77,6 +78,9 @@ class WholePlan(StagePlan):
 
 class CrossingPlan(StagePlan):
     """Operators that hand rows to each other: Exchanges."""
+
+class MeetingPlan(StagePlan):
+    """An operator that hands rows to its like in other processes: a Scatter."""
 
 class LoopPlan(StagePlan):
     """A loop in region `outer` whose `body` lists the numbers of its stages, in region `region`.

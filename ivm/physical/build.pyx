@@ -14,7 +14,9 @@ from libcpp.vector cimport vector
 from ivm.operators.arranging.arrange cimport Sealing
 from ivm.operators.base.operator cimport Operator, Reader, Region
 from ivm.trace.spine cimport Trace
-from ivm.runtime.stage cimport Crossing, Loop, Stage
+from ivm.runtime.loop cimport Loop
+from ivm.runtime.meeting cimport Meeting
+from ivm.runtime.stage cimport Crossing, Stage
 
 
 cdef class StagePlan
@@ -229,6 +231,13 @@ cdef class CrossingPlan(StagePlan):
 
     cdef Stage stage(self, tuple operators):
         return Crossing(operators)
+
+
+cdef class MeetingPlan(StagePlan):
+    """An operator that hands rows to its like in other processes: a Scatter."""
+
+    cdef Stage stage(self, tuple operators):
+        return Meeting(operators)
 
 
 cdef class LoopPlan(StagePlan):

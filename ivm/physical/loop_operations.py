@@ -1,4 +1,4 @@
-"""Operations of loops and of temporal filters: those that read the time of an update."""
+"""Operations of loops: entry, variables and feedback, and the result of all rounds."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,10 +9,7 @@ from ivm.operators.loops.loop import EnterAt as EnterAtOperator
 from ivm.operators.loops.loop import Feedback as FeedbackOperator
 from ivm.operators.loops.loop import Leave as LeaveOperator
 from ivm.operators.loops.loop import Variable as VariableOperator
-from ivm.operators.temporal_filter import TemporalFilter as TemporalFilterOperator
-from ivm.physical.build import Every
 from ivm.physical.operation import Names, Operation
-from ivm.physical.operations import Strings
 from ivm.physical.scopes import Planned
 from ivm.rows.packing import Packing
 
@@ -124,23 +121,3 @@ class Leave(Operation, makes=LeaveOperator, puts_out_what_it_reads=False):
 
     def text(self, names: Names) -> str:
         return str(self.source)
-
-
-@dataclass(frozen=True)
-class TemporalFilter(Operation, makes=TemporalFilterOperator, puts_out_what_it_reads=False):
-    """The rows whose moment, their first column, has come."""
-
-    source: Planned
-    clock: Planned
-    strings: Strings
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return (self.source, Every(self.clock.stage), self.strings)
-
-    @property
-    def sealed_strings(self) -> Strings:
-        return self.strings
-
-    def text(self, names: Names) -> str:
-        return f"{self.source} by the clock {self.clock}"

@@ -1,4 +1,6 @@
-"""The operations of stages that keep no state but traces; each is named for its node.
+"""Operations that several planners make: inputs, programs, moves of rows, arrangements, captures.
+
+An operation that one planner makes stands beside it, and bears the name of its node.
 
 `$i` in a text is column i of the planned node's input; of an arrangement, of its collection.
 """
@@ -10,7 +12,6 @@ import pyarrow as pa
 
 from ivm.dataflow.aggregates import Order
 from ivm.dataflow.expressions import Expression
-from ivm.dataflow.nodes import RowFunction
 from ivm.dataflow.text import columns_text, expression_text, orders_text
 from ivm.expressions.program import Program
 from ivm.operators.arranging.arrange import Arrange as ArrangeOperator
@@ -21,28 +22,18 @@ from ivm.operators.arranging.input import Input as InputOperator
 from ivm.operators.base.flatten import Flatten as FlattenOperator
 from ivm.operators.errors.evaluate import Evaluate as EvaluateOperator
 from ivm.operators.errors.evaluate import EvaluateNew as EvaluateNewOperator
-from ivm.operators.joins.delta_lookup import Lookup as LookupOperator
-from ivm.operators.joins.delta_source import Changes as ChangesOperator
-from ivm.operators.joins.join import Join as JoinOperator
-from ivm.operators.linear.consolidate import Consolidate as ConsolidateOperator
 from ivm.operators.linear.exchange import Exchange as ExchangeOperator
-from ivm.operators.linear.flat_map import FlatMap as FlatMapOperator
 from ivm.operators.linear.project import Project as ProjectOperator
-from ivm.operators.linear.union import Union as UnionOperator
 from ivm.physical.arrangement import Arranged
 from ivm.physical.build import CrossingPlan, New, WholePlan
 from ivm.physical.operation import Names, Operation
 from ivm.physical.scopes import Planned
 from ivm.rows.hashing import Partitioner
 from ivm.rows.interner import Interner
-from ivm.rows.layout import Layout
 from ivm.rows.packing import Packing
 
 Strings = tuple[tuple[int, bool], ...]
 """The words that hold strings, and whether they are complemented."""
-
-
-# --- without state ---
 
 
 @dataclass(frozen=True)
@@ -147,25 +138,6 @@ class EvaluateArranged(
 
 
 @dataclass(frozen=True)
-class FlatMap(Operation, makes=FlatMapOperator, puts_out_what_it_reads=False, fallible=True):
-    """Rows by a Python function."""
-
-    source: Planned
-    function: RowFunction
-    given: Layout
-    wanted: Layout
-    interner: Interner
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return (self.source, self.function, self.given, self.wanted, self.interner)
-
-    def text(self, names: Names) -> str:
-        name = getattr(self.function, "__qualname__", type(self.function).__name__)
-        return f"{self.source} by {name}"
-
-
-@dataclass(frozen=True)
 class Terms:
     """The terms of a sum, each with whether it is subtracted."""
 
@@ -176,20 +148,6 @@ class Terms:
         signs = zip(self.sources, self.negated, strict=True)
         text = " ".join(f"{'-' if negative else '+'} {source}" for source, negative in signs)
         return text.removeprefix("+ ")
-
-
-@dataclass(frozen=True)
-class Union(Operation, makes=UnionOperator, puts_out_what_it_reads=True):
-    """A sum."""
-
-    terms: Terms
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return ([*self.terms.sources], self.terms.negated)
-
-    def text(self, names: Names) -> str:
-        return str(self.terms)
 
 
 @dataclass(frozen=True)
@@ -216,23 +174,6 @@ class Exchange(
     def text(self, names: Names) -> str:
         few = ", few rows to the first shard" if self.gathers else ""
         return f"{self.terms} by {columns_text(self.key)} to {columns_text(self.picks)}{few}"
-
-
-@dataclass(frozen=True)
-class Consolidate(Operation, makes=ConsolidateOperator, puts_out_what_it_reads=True):
-    """Equal updates added up."""
-
-    source: Planned
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return (self.source,)
-
-    def text(self, names: Names) -> str:
-        return str(self.source)
-
-
-# --- arrangements ---
 
 
 @dataclass(frozen=True)
@@ -319,72 +260,6 @@ class CaptureRows(Operation, makes=CaptureRowsOperator, puts_out_what_it_reads=T
 
     def text(self, names: Names) -> str:
         return str(self.source)
-
-
-# --- joins ---
-
-
-@dataclass(frozen=True)
-class Join(Operation, makes=JoinOperator, puts_out_what_it_reads=False):
-    """Pairs of the rows of two arrangements; `outputs` are among the key's, left's, right's."""
-
-    left: Arranged
-    right: Arranged
-    outputs: tuple[tuple[str, int], ...]
-    packing: Packing
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return (self.left, self.right, self.packing)
-
-    def text(self, names: Names) -> str:
-        sides = f"{names(self.left.trace)} with {names(self.right.trace)}"
-        return f"{sides} to {columns_text(i for _, i in self.outputs)}"
-
-
-@dataclass(frozen=True)
-class Changes(Operation, makes=ChangesOperator, puts_out_what_it_reads=False):
-    """A delta join's path begins: the new rows of one relation, of columns over all relations."""
-
-    source: Arranged
-    later: tuple[Arranged, ...]
-    columns: Sequence[int]
-    packing: Packing
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return (self.source, self.packing, [*self.later])
-
-    def text(self, names: Names) -> str:
-        later = ", ".join(names(index.trace) for index in self.later)
-        unless = f", unless {later} held nothing before" if later else ""
-        return f"of {names(self.source.trace)} to {columns_text(self.columns)}{unless}"
-
-
-@dataclass(frozen=True)
-class Lookup(Operation, makes=LookupOperator, puts_out_what_it_reads=False):
-    """A delta join's path goes on: partners by their columns `bound`, added to `total`.
-
-    `older`: among the rows that were there before.
-    """
-
-    source: Planned
-    index: Arranged
-    bound: Sequence[int]
-    columns: Sequence[int]
-    packing: Packing
-    older: bool
-    total: Planned | None
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        return (self.source, self.index, self.packing, self.older, self.total)
-
-    def text(self, names: Names) -> str:
-        before = " as it was before" if self.older else ""
-        added = "" if self.total is None else f", added to {self.total}"
-        by = f"by {columns_text(self.bound)} to {columns_text(self.columns)}"
-        return f"of {self.source} in {names(self.index.trace)}{before} {by}{added}"
 
 
 def _expression(expression: Expression) -> str:

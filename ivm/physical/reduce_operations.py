@@ -22,6 +22,9 @@ from ivm.operators.errors.evaluate import Settle as SettleOperator
 from ivm.operators.errors.split_errors import Settling
 from ivm.operators.reductions.accumulable import Accumulate as AccumulateOperator
 from ivm.operators.reductions.accumulable import AccumulateNew as AccumulateNewOperator
+from ivm.operators.reductions.accumulable_in_loop import (
+    AccumulateInLoop as AccumulateInLoopOperator,
+)
 from ivm.operators.reductions.distinct_monotonic import (
     DistinctMonotonic as DistinctMonotonicOperator,
 )
@@ -302,6 +305,30 @@ class ReduceInLoop(
 
     def text(self, names: Names) -> str:
         return f"{self.source} {self.by}, by histories: {self.logic}"
+
+
+@dataclass(frozen=True)
+class AccumulateInLoop(
+    Operation,
+    makes=AccumulateInLoopOperator,
+    puts_out_what_it_reads=True,
+    state=State("histories", "groups", "groups", "histories"),
+):
+    """Sums in a loop that is in no other, for which histories of states are kept."""
+
+    source: Planned
+    by: KeyOrder
+    key_words: int
+    logic: AccumulationPlan
+    strings: Strings
+    owners: Partitioner
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        return (self.source, self.key_words, New(self.logic.make), self.strings, self.owners)
+
+    def text(self, names: Names) -> str:
+        return f"{self.source} {self.by}, by histories of states: {self.logic}"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 - `bounded_output`: finds the plans that bound the output of their stages before they run
 - `cache`: keeps a pool's plans, so that a dataflow that comes and goes is planned once
 - `dispatch`: makes stages of each node, by the planner of its kind
+- `exchange`: plans exchanges between processes: nothing on one, a meeting where there are more
 - `input`: plans inputs: a queue, and the arrangement of its rows by their primary key
 - `join`: plans joins: of two arrangements, and of many without intermediate state
 - `linear`: plans nodes without state: filters and maps as one program, projections, sums

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ivm.physical.loop_operations import LoopOperation
 from ivm.physical.operation import Operation
-from ivm.physical.operations import Join
+from ivm.planner.join import JoinOperation
 
 
 def foreseeable(operations: Iterable[Operation | LoopOperation]) -> bool:
@@ -18,4 +18,4 @@ def foreseeable(operations: Iterable[Operation | LoopOperation]) -> bool:
 
 def _counts_pairs(operation: Operation | LoopOperation) -> bool:
     """Whether it is a join of arrangements that are there before it runs."""
-    return isinstance(operation, Join) and operation.left.found and operation.right.found
+    return isinstance(operation, JoinOperation) and operation.left.found and operation.right.found

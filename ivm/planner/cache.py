@@ -10,11 +10,13 @@ from typing import TypeVar
 import pyarrow as pa
 
 from ivm.dataflow.arguments import key_names, key_positions, unrepeated
+from ivm.dataflow.distribution import delivered, distributed, exactly
 from ivm.dataflow.nodes import Arrange, Node, stored
 from ivm.dataflow.traversal import reads, recursing
 from ivm.dataflow.validate import check, check_parts
 from ivm.installed.catalog import Catalog
 from ivm.installed.pieces import Index, Piece
+from ivm.operators.base.mesh import Mesh
 from ivm.physical.plan import PhysicalPlan
 from ivm.planner.dispatch import Planner
 from ivm.planner.input import arriving, plan_input
@@ -68,11 +70,19 @@ class DataflowPlan:
 class Plans:
     """Plans over the arrangements in `catalog`."""
 
-    def __init__(self, catalog: Catalog, shards: int, interner: Interner, bounds: Bounds) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        shards: int,
+        interner: Interner,
+        bounds: Bounds,
+        mesh: Mesh | None = None,
+    ) -> None:
         self._catalog = catalog
         self._shards = shards
         self._interner = interner
         self._bounds = bounds
+        self._mesh = mesh
         self._dataflows: dict[tuple[Node, tuple[str, ...] | None], DataflowPlan] = {}
         self._inputs: dict[str, InputPlan] = {}
 
@@ -123,14 +133,24 @@ class Plans:
             self._catalog.collections,
             self._catalog.arrangements,
             self._bounds,
+            self._mesh,
         )
         check(node)
         rows = Layout(node.schema)
         if key is None:
+            node = node if self._mesh is None else delivered(node, self._placed)
             return DataflowPlan(node, None, planner.plan_changes(node), reads(node), rows)
         places = key_positions(name, node.schema, key)
+        if self._mesh is not None:
+            node, _ = exactly(distributed(node, self._placed), places)
         plan = planner.plan(Arrange(node, places))
         return DataflowPlan(node, places, plan, reads(node), rows)
+
+    @property
+    def _placed(self) -> dict[str, tuple[int, ...]]:
+        """The columns by which each collection that can be read is placed: those of its key."""
+        there = self._catalog.collections.items()
+        return {name: c.first_index()[1].node.key for name, c in there if c.indexes}
 
 
 Wanted = TypeVar("Wanted")

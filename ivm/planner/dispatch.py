@@ -1,54 +1,22 @@
 """The planner: each node becomes stages of a physical plan, by the planner of its kind."""
 
-from typing import assert_never
-
-from ivm.dataflow.nodes import (
-    Arrange,
-    Consolidate,
-    Constant,
-    DeltaJoin,
-    Distinct,
-    EnterAt,
-    Filter,
-    FlatMap,
-    Get,
-    Iterate,
-    Join,
-    Map,
-    Negate,
-    Node,
-    Recursive,
-    Reduce,
-    TemporalFilter,
-    Threshold,
-    TopK,
-    Union,
-    Window,
-)
+from ivm.dataflow.exhaustive import check_complete
+from ivm.dataflow.nodes import KINDS, Arrange, Get, Node
 from ivm.dataflow.traversal import reads
 from ivm.physical.arrangement import Arranged
 from ivm.physical.operations import CaptureArranged, CaptureRows
 from ivm.physical.plan import PhysicalPlan, PiecePlan
 from ivm.physical.scopes import Planned
+from ivm.planner import exchange, join, linear, recursion, reduce, temporal_filter, window
 from ivm.planner.bounded_output import foreseeable
-from ivm.planner.join import plan_delta_join, plan_join
-from ivm.planner.linear import (
-    plan_arrange,
-    plan_consolidate,
-    plan_constant,
-    plan_filter,
-    plan_flat_map,
-    plan_get,
-    plan_map,
-    plan_sum,
-    plan_union,
-)
-from ivm.planner.planning import Planning
-from ivm.planner.recursion import plan_enter_at, plan_iterate, plan_recursive
-from ivm.planner.reduce import plan_reduce, plan_threshold, plan_top_k
-from ivm.planner.temporal_filter import plan_temporal_filter
-from ivm.planner.window import plan_window
+from ivm.planner.planning import Planners, Planning
 from ivm.rows.format import Format, row_format
+
+_MODULES = (linear, join, reduce, window, recursion, temporal_filter, exchange)
+PLANNERS: Planners = {kind: plan for module in _MODULES for kind, plan in module.PLANNERS.items()}
+"""The planner of each kind of node; to be without one is an error at import."""
+
+check_complete("ivm.planner.dispatch", [k.__name__ for k in PLANNERS], [k.__name__ for k in KINDS])
 
 
 class Planner(Planning):
@@ -100,46 +68,4 @@ class Planner(Planning):
 
     def plan_node(self, node: Node) -> Planned:
         """Add the stages of `node` to the present scope."""
-        match node:
-            case Get():
-                return plan_get(self, node)
-            case Constant():
-                return plan_constant(self, node)
-            case Filter():
-                return plan_filter(self, node)
-            case Map():
-                return plan_map(self, node)
-            case FlatMap():
-                return plan_flat_map(self, node)
-            case Consolidate():
-                return plan_consolidate(self, node)
-            case Union():
-                return plan_union(self, node)
-            case Negate():
-                return plan_sum(self, node, [(node.input, True)])
-            case Arrange():
-                return plan_arrange(self, node)
-            case Join():
-                return plan_join(self, node)
-            case DeltaJoin():
-                return plan_delta_join(self, node)
-            case Reduce():
-                return plan_reduce(self, node)
-            case Distinct():
-                return plan_threshold(self, node.input, 1)
-            case Threshold():
-                return plan_threshold(self, node.input, node.limit)
-            case TopK():
-                return plan_top_k(self, node)
-            case TemporalFilter():
-                return plan_temporal_filter(self, node)
-            case Window():
-                return plan_window(self, node)
-            case Recursive():
-                return plan_recursive(self, node)
-            case Iterate():
-                return plan_iterate(self, node)
-            case EnterAt():
-                return plan_enter_at(self, node)
-            case _:
-                assert_never(node)
+        return PLANNERS[type(node)](self, node)

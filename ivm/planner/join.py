@@ -1,26 +1,94 @@
 """Planning of joins: of two arrangements, and of many without intermediate state."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Call, Column
 from ivm.dataflow.nodes import Arrange, DeltaJoin, Filter, Get, Join, Lookup, Map, columns
-from ivm.physical import operations as op
+from ivm.dataflow.text import columns_text
+from ivm.operators.joins.delta_lookup import Lookup as LookupOperator
+from ivm.operators.joins.delta_source import Changes as ChangesOperator
+from ivm.operators.joins.join import Join as JoinOperator
 from ivm.physical.arrangement import Arranged, places_in, shape_of
+from ivm.physical.operation import Names, Operation
+from ivm.physical.operations import Evaluate, Rules
 from ivm.physical.scopes import Planned
-from ivm.planner.planning import Planning
+from ivm.planner.planning import Planners, Planning
 from ivm.rows.format import Format, followed_by, row_format
 from ivm.rows.packing import Packing
+
+
+@dataclass(frozen=True)
+class JoinOperation(Operation, makes=JoinOperator, puts_out_what_it_reads=False):
+    """Pairs of the rows of two arrangements; `outputs` are among the key's, left's, right's."""
+
+    left: Arranged
+    right: Arranged
+    outputs: tuple[tuple[str, int], ...]
+    packing: Packing
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        return (self.left, self.right, self.packing)
+
+    def text(self, names: Names) -> str:
+        sides = f"{names(self.left.trace)} with {names(self.right.trace)}"
+        return f"{sides} to {columns_text(i for _, i in self.outputs)}"
+
+
+@dataclass(frozen=True)
+class Changes(Operation, makes=ChangesOperator, puts_out_what_it_reads=False):
+    """A delta join's path begins: the new rows of one relation, of columns over all relations."""
+
+    source: Arranged
+    later: tuple[Arranged, ...]
+    columns: Sequence[int]
+    packing: Packing
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        return (self.source, self.packing, [*self.later])
+
+    def text(self, names: Names) -> str:
+        later = ", ".join(names(index.trace) for index in self.later)
+        unless = f", unless {later} held nothing before" if later else ""
+        return f"of {names(self.source.trace)} to {columns_text(self.columns)}{unless}"
+
+
+@dataclass(frozen=True)
+class LookupOperation(Operation, makes=LookupOperator, puts_out_what_it_reads=False):
+    """A delta join's path goes on: partners by their columns `bound`, added to `total`.
+
+    `older`: among the rows that were there before.
+    """
+
+    source: Planned
+    index: Arranged
+    bound: Sequence[int]
+    columns: Sequence[int]
+    packing: Packing
+    older: bool
+    total: Planned | None
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        return (self.source, self.index, self.packing, self.older, self.total)
+
+    def text(self, names: Names) -> str:
+        before = " as it was before" if self.older else ""
+        added = "" if self.total is None else f", added to {self.total}"
+        by = f"by {columns_text(self.bound)} to {columns_text(self.columns)}"
+        return f"of {self.source} in {names(self.index.trace)}{before} {by}{added}"
 
 
 def plan_join(planning: Planning, node: Join) -> Planned:
     """Pairs of two arrangements' rows."""
     node, form, packing = _paired(node)
     left, right = planning.arranged(node.left), planning.arranged(node.right)
-    return planning.stage(form, op.Join(left, right, node.outputs, packing))
+    return planning.stage(form, JoinOperation(left, right, node.outputs, packing))
 
 
 def plan_delta_join(planning: Planning, node: DeltaJoin) -> Planned:
@@ -48,7 +116,7 @@ def _changes(planning: Planning, node: DeltaJoin, start: int, carried: Sequence[
     places = _places(index.node, _first(node, start))
     form = row_format(_fields(node, carried))
     packing = Packing((index.shape.key, index.shape.val), [places[c] for c in carried], form)
-    return planning.stage(form, op.Changes(index, later, carried, packing))
+    return planning.stage(form, Changes(index, later, carried, packing))
 
 
 def _looked_up(
@@ -78,7 +146,7 @@ def _looked_up(
     form = row_format(_fields(node, wanted))
     packing = Packing((together, index.shape.val), [places[c] for c in wanted], form)
     older, before = lookup.relation > start, total if last else None
-    found = op.Lookup(source, index, lookup.bound, wanted, packing, older, before)
+    found = LookupOperation(source, index, lookup.bound, wanted, packing, older, before)
     return planning.stage(form, found)
 
 
@@ -93,8 +161,8 @@ def _without_nulls(
     ]
     if not predicates:
         return source
-    rules = op.Rules(given, tuple(predicates), None, planning.interner)
-    return planning.stage(source.format, op.Evaluate(source, rules))
+    rules = Rules(given, tuple(predicates), None, planning.interner)
+    return planning.stage(source.format, Evaluate(source, rules))
 
 
 @lru_cache
@@ -189,3 +257,6 @@ def _declared(node: Arrange, places: frozenset[int], *, nullable: bool) -> Arran
         for i, (field, column) in enumerate(zip(node.input.schema, own, strict=True))
     )
     return Arrange(Map(rows, outputs), node.key)
+
+
+PLANNERS: Planners = {Join: plan_join, DeltaJoin: plan_delta_join}

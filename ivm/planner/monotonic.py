@@ -6,32 +6,9 @@ names do: its rounds then climb to the least fixed point, unless the loop stops 
 """
 
 from collections.abc import Mapping
-from typing import assert_never
 
-from ivm.dataflow.nodes import (
-    Arrange,
-    Consolidate,
-    Constant,
-    DeltaJoin,
-    Distinct,
-    EnterAt,
-    Filter,
-    FlatMap,
-    Get,
-    Iterate,
-    Join,
-    Map,
-    Negate,
-    Node,
-    Recursive,
-    Reduce,
-    TemporalFilter,
-    Threshold,
-    TopK,
-    Union,
-    Window,
-)
-from ivm.dataflow.traversal import children, reads
+from ivm.dataflow.nodes import Node
+from ivm.dataflow.traversal import reads
 from ivm.installed.collection import Collection
 
 
@@ -53,25 +30,4 @@ class Growth:
         return all(collection is not None and collection.insert_only for collection in found)
 
     def _grows(self, node: Node) -> bool:
-        return _keeps_growth(node) and all(map(self.grows, children(node)))
-
-
-def _keeps_growth(node: Node) -> bool:
-    """Whether `node` only grows where everything that it reads does."""
-    match node:
-        case Get() | Constant() | Recursive() | Filter() | Map() | FlatMap() | Consolidate():
-            return True
-        case Union() | Arrange() | Join() | DeltaJoin() | Distinct():
-            return True
-        case Reduce():
-            return not node.aggregates
-        case Threshold():
-            return node.limit == 1
-        case Iterate():
-            return not node.stops
-        case EnterAt():  # the rounds of its loop start anew with each priority
-            return False
-        case Negate() | TopK() | TemporalFilter() | Window():
-            return False
-        case _:
-            assert_never(node)
+        return node.keeps_growth and all(map(self.grows, node.children))

@@ -5,16 +5,18 @@ deeper ones. An arrangement that refers to none is the pool's and shared by stru
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from ivm.dataflow.arrangement_order import arrangement_order
+from ivm.dataflow.loop_nodes import free_names
 from ivm.dataflow.nodes import Arrange, Get, Negate, Node, Union, stored
-from ivm.dataflow.traversal import free_names
 from ivm.errors import SchemaMismatch, UnknownCollection
 from ivm.installed.collection import Collection
 from ivm.installed.pieces import Index, Piece
+from ivm.operators.base.mesh import Mesh
 from ivm.physical.arrangement import Arranged, shape_of
 from ivm.physical.build import TracePlan
 from ivm.physical.loop_operations import Enter
@@ -39,8 +41,9 @@ class Planning(Stages, ABC):
         collections: Mapping[str, Collection],
         arrangements: Mapping[Arrange, tuple[Piece, Index]],
         bounds: Bounds,
+        mesh: Mesh | None,
     ) -> None:
-        super().__init__(PiecePlan("", owned=True), shards, interner)
+        super().__init__(PiecePlan("", owned=True), shards, interner, mesh)
         self.bounds = bounds
         self.found: dict[Arrange, int] = {}
         self.absent: dict[Arrange, None] = {}
@@ -212,3 +215,7 @@ class Planning(Stages, ABC):
 def signed(node: Union) -> list[tuple[Node, bool]]:
     """The terms of a sum, each with whether it is subtracted."""
     return [(n.input, True) if isinstance(n, Negate) else (n, False) for n in node.inputs]
+
+
+Planners: TypeAlias = Mapping[type[Node], Callable[[Planning, Any], Planned]]
+"""By the kind of a node, the function that adds its stages to the present scope."""

@@ -3,13 +3,13 @@
 import pyarrow as pa
 
 from ivm.dataflow.expressions import Call, Expression, Literal
+from ivm.dataflow.loop_nodes import free_names, passed_names, recursive_schemas
 from ivm.dataflow.nodes import EnterAt, Iterate, Map, Node, Recursive, columns
-from ivm.dataflow.traversal import free_names, passed_names, recursive_schemas
 from ivm.errors import Unsupported
 from ivm.physical import loop_operations as op
 from ivm.physical.build import LoopPlan
 from ivm.physical.scopes import Planned, Scope
-from ivm.planner.planning import Planning
+from ivm.planner.planning import Planners, Planning
 from ivm.rows.format import row_format, string_words
 from ivm.rows.packing import Packing
 
@@ -90,3 +90,10 @@ def _feed_back(
     else:
         source = planning.packed(body, [(0, i) for i in everything], form)
     planning.stage(form, op.Feedback(source, variable, rounds))
+
+
+PLANNERS: Planners = {
+    Recursive: plan_recursive,
+    Iterate: plan_iterate,
+    EnterAt: plan_enter_at,
+}

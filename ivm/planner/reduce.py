@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from ivm.dataflow.aggregates import LINEAR, Aggregate, Order, aggregate_kind, may_be_null
 from ivm.dataflow.arrangement_order import arrangement_order
-from ivm.dataflow.nodes import Distinct, Node, Reduce, TopK, project
+from ivm.dataflow.nodes import Distinct, Node, Reduce, Threshold, TopK, project
 from ivm.errors import Unsupported
 from ivm.physical import reduce_operations as op
 from ivm.physical.operations import KeyOrder
 from ivm.physical.scopes import Planned
-from ivm.planner.planning import Planning
+from ivm.planner.planning import Planners, Planning
 from ivm.rows.format import (
     Format,
     followed_by,
@@ -33,7 +33,17 @@ OVERFLOW = b"numeric value out of range in a sum or average"
 TOO_LONG = b"a list or text of more than 1 GiB"
 
 
-def plan_threshold(planning: Planning, node: Node, limit: int | None) -> Planned:
+def plan_distinct(planning: Planning, node: Distinct) -> Planned:
+    """One copy of each row."""
+    return _bounded(planning, node.input, 1)
+
+
+def plan_threshold(planning: Planning, node: Threshold) -> Planned:
+    """As many copies of each row as its limit allows."""
+    return _bounded(planning, node.input, node.limit)
+
+
+def _bounded(planning: Planning, node: Node, limit: int | None) -> Planned:
     """The whole row is the key, and the first `limit` of its copies are kept."""
     picks = tuple(range(len(node.schema)))
     if limit == 1 and picks and planning.only_grows(node):
@@ -203,9 +213,10 @@ def _accumulated(planning: Planning, node: Reduce) -> Planned:
     sums = op.AccumulationPlan(node.aggregates, moved, fields, values, results, overflow)
     if planning.scope.depth > 1:
         source = planning.keyed(node.input, node.key, taken, together)
+        operation = op.AccumulateInLoop if planning.scope.depth == 2 else op.ReduceInLoop
         strings = string_words(types, together)
-        by = KeyOrder(node.key)
-        in_loop = op.ReduceInLoop(source, by, key_format.words, sums, strings, owners)
+        by, words = KeyOrder(node.key), key_format.words
+        in_loop = operation(source, by, words, sums, strings, owners)
         form = Format(key_format.words + 1 + results.words, ())
         return _settled(planning, node, planning.stage(form, in_loop), key_format, results)
     strings = string_words(types[: len(node.key)], key_format)
@@ -264,3 +275,11 @@ def _moved(a: Aggregate, used: list[int]) -> Aggregate:
     column = None if a.column is None else used.index(a.column)
     other = None if a.other is None else used.index(a.other)
     return replace(a, column=column, other=other)
+
+
+PLANNERS: Planners = {
+    Reduce: plan_reduce,
+    Distinct: plan_distinct,
+    Threshold: plan_threshold,
+    TopK: plan_top_k,
+}

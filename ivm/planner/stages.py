@@ -7,6 +7,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from ivm.errors import Unsupported
+from ivm.operators.base.mesh import Mesh
 from ivm.physical.arrangement import Arranged
 from ivm.physical.build import (
     Argument,
@@ -35,11 +36,16 @@ MAX_SORTED_WORDS = 2040  # `ivm.trace.sorting` keeps 2064 on the stack, with a t
 class Stages:
     """Adds stages to `scope` on behalf of `piece`.
 
+    A `mesh` connects the process with others that have parts of each collection.
+
     `stages` lists all, upstream first, and `operations` what each of them does.
     """
 
-    def __init__(self, piece: PiecePlan, shards: int, interner: Interner) -> None:
+    def __init__(
+        self, piece: PiecePlan, shards: int, interner: Interner, mesh: Mesh | None = None
+    ) -> None:
         self.shards = shards
+        self.mesh = mesh
         self.interner = interner
         self.depths = [1]
         self.scope = Scope(region=0, depth=1)

@@ -1,13 +1,40 @@
 """Planning of rows that wait for their moment."""
 
+from dataclasses import dataclass
+
 import pyarrow as pa
 
 from ivm.dataflow.nodes import TemporalFilter
 from ivm.errors import SchemaMismatch, Unsupported
-from ivm.physical import loop_operations as op
+from ivm.operators.temporal_filter import TemporalFilter as TemporalFilterOperator
+from ivm.physical.build import Every
+from ivm.physical.operation import Names, Operation
+from ivm.physical.operations import Strings
 from ivm.physical.scopes import Planned
-from ivm.planner.planning import Planning
+from ivm.planner.planning import Planners, Planning
 from ivm.rows.format import followed_by, row_format, string_words
+
+
+@dataclass(frozen=True)
+class TemporalFilterOperation(
+    Operation, makes=TemporalFilterOperator, puts_out_what_it_reads=False
+):
+    """The rows whose moment, their first column, has come."""
+
+    source: Planned
+    clock: Planned
+    strings: Strings
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        return (self.source, Every(self.clock.stage), self.strings)
+
+    @property
+    def sealed_strings(self) -> Strings:
+        return self.strings
+
+    def text(self, names: Names) -> str:
+        return f"{self.source} by the clock {self.clock}"
 
 
 def plan_temporal_filter(planning: Planning, node: TemporalFilter) -> Planned:
@@ -27,4 +54,8 @@ def plan_temporal_filter(planning: Planning, node: TemporalFilter) -> Planned:
     moments = followed_by(row_format(list(schema)[:1]), form)
     source = planning.keyed(node.events, others, [0, *others], moments, gathers=False)
     strings = string_words(schema.types, moments)
-    return planning.stage(form, op.TemporalFilter(source, planning.planned(node.clock), strings))
+    operation = TemporalFilterOperation(source, planning.planned(node.clock), strings)
+    return planning.stage(form, operation)
+
+
+PLANNERS: Planners = {TemporalFilter: plan_temporal_filter}

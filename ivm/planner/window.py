@@ -37,7 +37,7 @@ from ivm.physical.operation import Names, Operation, State
 from ivm.physical.operations import KeyOrder
 from ivm.physical.reduce_operations import LogicPlan, ReduceInLoop, Settle, SettlingPlan
 from ivm.physical.scopes import Planned
-from ivm.planner.planning import Planning
+from ivm.planner.planning import Planners, Planning
 from ivm.planner.reduce import OVERFLOW, TOO_LONG
 from ivm.rows.format import (
     Format,
@@ -358,3 +358,6 @@ def _frame(call: WindowCall, plan: WindowPlan) -> Frame:
         kind = values.schema.field(values.columns[0]).type
         measure = Measure(f.start, f.end, values.format.places[0], kind, plan.interner)
     return Frame(f.unit, f.start, f.end, f.exclude, measure)
+
+
+PLANNERS: Planners = {Window: plan_window}

@@ -1,3 +1,4 @@
+from ivm.operators.base.budget import Budget
 from ivm.operators.base.operator import Reader
 from ivm.runtime.schedule import Schedule
 from ivm.runtime.stage import Stage
@@ -29,18 +30,30 @@ class Hydration:
     """
 
     def __init__(
-        self, stages: list[Stage], readers: list[Reader], shared: list[Trace], frontier: int
+        self,
+        stages: list[Stage],
+        readers: list[Reader],
+        shared: list[Trace],
+        frontier: int,
+        budget: Budget | None = None,
     ) -> None: ...
     @property
     def upto(self) -> int: ...
+    @property
+    def progress(self) -> tuple[int, int]:
+        """The number of stages that have taken all that the arrangements held, and of all stages.
+
+        Any thread may ask.
+        """
+
     def begin(self) -> None:
-        """Run on all that the arrangements held (raises StageFailed)."""
+        """Run on all that the arrangements held (raises StageFailed, BudgetExceeded)."""
 
     def take(self, frontier: int) -> bool:
         """Take over what was sealed below `frontier` since; whether it should be the last time."""
 
     def go_on(self) -> None:
-        """Run on what was taken over (raises StageFailed)."""
+        """Run on what was taken over (raises StageFailed, BudgetExceeded)."""
 
     def attach(self) -> None:
         """Read the shared arrangements from now on."""

@@ -58,23 +58,25 @@ cdef class Hydration:
 
     Make it between two steps of the pool, and call `take` and `attach` there; `begin` and `go_on`
     may be called beside them. Afterwards the stages are complete for all times below `upto`.
+    A `budget` bounds all that they take until then.
     """
 
     cdef readonly object upto
     cdef object done        # times below it are caught up with
     cdef object taken       # updates that were taken over last; None before the first time
+    cdef bint begun         # `begin` has returned
     cdef Schedule schedule
     cdef list stages
     cdef list readers
     cdef list original      # the trace that each of them is to read afterwards
     cdef list mirrors       # of the shared traces
 
-    def __init__(self, list stages, list readers, list shared, frontier):
+    def __init__(self, list stages, list readers, list shared, frontier, budget=None):
         cdef Reader reader
         cdef Py_ssize_t i
         self.upto = self.done = frontier
         self.taken = None
-        self.schedule = Schedule()
+        self.schedule = Schedule(budget)
         self.schedule.add(stages)
         self.stages = stages
         self.readers = readers
@@ -87,8 +89,15 @@ cdef class Hydration:
                     break
 
     def begin(self):
-        """Run on all that the arrangements held (raises StageFailed)."""
+        """Run on all that the arrangements held (raises StageFailed, BudgetExceeded)."""
         catch_up(self.schedule, self.stages, self.readers, self.upto)
+        self.begun = True
+
+    @property
+    def progress(self):
+        """The number of stages that have taken all that the arrangements held, and of all stages."""
+        cdef Py_ssize_t stages = len(self.stages)
+        return (stages if self.begun else min(self.schedule.passed, stages)), stages
 
     def take(self, frontier):
         """Take over the updates sealed below `frontier` since; whether it should be the last time.
@@ -103,7 +112,7 @@ cdef class Hydration:
         return self.taken <= AT_ONCE or (before is not None and 2 * self.taken > before)
 
     def go_on(self):
-        """Run the stages on the updates that were taken over (raises StageFailed)."""
+        """Run the stages on the updates that were taken over (raises StageFailed, BudgetExceeded)."""
         while self.done < self.upto:
             upper = self.upto
             if self.schedule.recursive:

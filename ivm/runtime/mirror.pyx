@@ -35,11 +35,9 @@ cdef class Mirror(Subscription):
     cdef uint64_t passed            # times below are passed on
 
     def __init__(self, Trace shared):
-        cdef Batch* b
         self.follow(shared)
         self.own = Trace(shared.key_words, shared.val_words, shared.time_words, shared.strings)
-        for b in self.history:
-            self.own.adopt(b, 0)
+        self.own.show(self.history)
 
     def __dealloc__(self):
         cdef Batch* b

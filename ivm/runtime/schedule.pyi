@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 
+from ivm.operators.base.budget import Budget
 from ivm.runtime.stage import Stage
 
 class StageFailed(MemoryError):
@@ -10,12 +11,19 @@ class StageFailed(MemoryError):
     def __init__(self, stage: Stage, reason: str) -> None: ...
 
 class Schedule:
-    """Stages in order, of which a step runs those that something new has reached."""
+    """Stages in order, of which a step runs those that something new has reached.
 
-    def __init__(self) -> None: ...
+    With a `budget`, a step ends where that is used up, with BudgetExceeded.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None: ...
     @property
     def published(self) -> int:
         """The time as of which readers see the stages' traces, or -1."""
+
+    @property
+    def passed(self) -> int:
+        """The number of stages that the present or last step has passed; read from any thread."""
 
     @property
     def recursive(self) -> bool:

@@ -9,10 +9,16 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.arranging.input cimport Input
+from ivm.operators.base.operator cimport look_at_budget
 from ivm.memory.huge_pages cimport give_needless_back
 from ivm.threads.team cimport end_step, watch_overflow
 from ivm.trace.spine cimport Trace
-from ivm.runtime.stage cimport Loop, Stage, follow
+from ivm.runtime.loop cimport Loop, follow
+from ivm.runtime.stage cimport LATER, NOTHING, WORK, Stage
+
+cdef enum:
+    TIMED_AT_FIRST = 4      # steps of which each is timed whole,
+    STEPS_TO_A_TIMED = 61   # and then one in so many; a prime, since steps may alternate
 
 
 class StageFailed(MemoryError):
@@ -24,15 +30,21 @@ class StageFailed(MemoryError):
 
 
 cdef class Schedule:
-    """Stages in order. `published` is the time as of which readers see their traces, or -1."""
+    """Stages in order. `published` is the time as of which readers see their traces, or -1.
 
-    def __init__(self):
+    With a `budget`, a step ends where that is used up, with BudgetExceeded.
+    """
+
+    def __init__(self, budget=None):
         self.published = -1
         self.stages = {}
         self.next_place = 0
         self.loops = 0
         self.settled = 0
+        self.passed = 0
         self.running = NULL
+        self.budget = budget
+        self.timed = self.untimed = 0
 
     @property
     def recursive(self) -> bool:
@@ -61,6 +73,8 @@ cdef class Schedule:
             follow(stage, stage, <void*> self)
             if stage.sources.empty():
                 self.inputs.push_back(<void*> stage)
+            if stage.mesh is not None:
+                self.meetings.push_back(<void*> stage)
             if stage.merges():
                 self.merging.push_back(<void*> stage)
         return 0
@@ -81,6 +95,7 @@ cdef class Schedule:
                 _erase(&(<Stage> stage.sources[i]).followers, <void*> stage)
             _erase(&self.inputs, <void*> stage)
             _erase(&self.ran, <void*> stage)
+            _erase(&self.meetings, <void*> stage)
             _erase(&self.merging, <void*> stage)
 
     cpdef int run(self, uint64_t lower, uint64_t upper) except -1:
@@ -91,7 +106,19 @@ cdef class Schedule:
         cdef size_t i
         for i in range(self.inputs.size()):
             self.call(self.inputs[i])
+        self.weight = self.weight_of_step()
         return self.complete(lower, upper)
+
+    # Times the first steps, and then one in so many: a clock is too dear for each step of a few updates.
+    cdef int weight_of_step(self) noexcept nogil:
+        self.untimed += 1
+        if self.timed < TIMED_AT_FIRST:
+            self.timed += 1
+            return 1
+        if self.untimed < STEPS_TO_A_TIMED:
+            return 0
+        self.untimed = 0
+        return STEPS_TO_A_TIMED
 
     cpdef int catch_up(self, list stages, uint64_t lower, uint64_t upper) except -1:
         """Run stages that were just added, after they found their sources: as `run`, but none is called."""
@@ -102,6 +129,7 @@ cdef class Schedule:
         except BaseException:
             self.stop()
             raise
+        self.weight = 1
         return self.complete(lower, upper)
 
     # Runs what is ready and what that calls, at times from `lower` to below `upper`.
@@ -109,7 +137,7 @@ cdef class Schedule:
         self.lower = lower
         self.upper = upper
         self.ran.clear()
-        self.settled = 0
+        self.settled = self.passed = self.met = 0
         try:
             with nogil:
                 self.drain()
@@ -181,12 +209,21 @@ cdef class Schedule:
     cdef int drain(self) except -1 nogil:
         cdef size_t i
         cdef void* stage
-        while not self.ready.empty():
+        cdef void* budget = NULL if self.budget is None else <void*> self.budget
+        while True:
+            if self.met < self.meetings.size():
+                self.meet()
+            if self.ready.empty():
+                break
             stage = self.running = self.ready.back()
             self.ready.pop_back()
             (<Stage> stage).queued = False
             (<Stage> stage).outer.lower = self.lower
             (<Stage> stage).outer.upper = self.upper
+            (<Stage> stage).outer.weight = self.weight
+            (<Stage> stage).outer.budget = budget
+            if budget != NULL:
+                look_at_budget((<Stage> stage).outer)
             if (<Stage> stage).run():
                 self.ran.push_back(stage)
                 if (<Stage> stage).left and not (<Stage> stage).followers.empty():
@@ -197,6 +234,7 @@ cdef class Schedule:
                     (<Stage> stage).rest()
             for i in range((<Stage> stage).sources.size()):
                 self.read((<Stage> stage).sources[i])
+            self.passed += 1
         self.take_merged()
         while self.settled < self.ran.size():
             self.running = self.ran[self.settled]
@@ -205,6 +243,26 @@ cdef class Schedule:
                 (<Stage> self.running).settle()
         end_step()
         give_needless_back()
+        return 0
+
+    # Meets the other members before the next stage that is ready, and calls what one of them has work for.
+    cdef int meet(self) except -1 nogil:
+        cdef uint64_t value, least, place
+        cdef void* meeting
+        while self.met < self.meetings.size():
+            meeting = self.meetings[self.met]
+            place = (<Stage> meeting).place
+            value = NOTHING if self.ready.empty() else LATER + (<Stage> self.ready.back()).place
+            if value < LATER + place:
+                return 0
+            self.running = meeting
+            least = (<Stage> meeting).meet(place << 20, WORK if (<Stage> meeting).queued else value)
+            self.met += 1
+            if least == WORK:
+                return self.call(meeting)
+            while self.met < self.meetings.size() and (
+                    LATER + (<Stage> self.meetings[self.met]).place < least):
+                self.met += 1
         return 0
 
     # Lets traces take over what helpers have merged beside this step, and beside those before. Readers are to see it.

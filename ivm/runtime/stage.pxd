@@ -1,21 +1,19 @@
+cimport cython
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from ivm.operators.base.operator cimport Region
-from ivm.rows.interner cimport Interner
+from ivm.runtime.account cimport Account
 from ivm.threads.work_stealing cimport Slice
 
-# The causes for which a loop is stopped.
-cdef enum Failure:
-    NONE = 0
-    ROUNDS      # more than the pool's bound
-    LIMIT       # more than its own
-    UPDATES
-    SECONDS
-    BYTES
-    PROCESS     # more bytes than the process may have
-    OVERFLOW
+# What members of a cluster say at a meeting (`ivm.runtime.meeting`); the least of it holds for all. Less than WORK is
+# the cause for which a loop fails.
+cdef enum:
+    WORK = 16       # there are rows for it,
+    LATER = 17      # or not: more by the place of the next stage or round that has work;
 
+cdef extern from "<stdint.h>":
+    const uint64_t NOTHING "UINT64_MAX"     # none has
 
 # One operator in all shards, or for all.
 cdef class Stage:
@@ -36,6 +34,7 @@ cdef class Stage:
     cdef vector[Slice] shares           # of which these are for each shard
     cdef Py_ssize_t unrested            # what the shards were given since they last rested
     cdef Py_ssize_t unsettled           # and since they last settled
+    cdef uint64_t rows                  # that it has put out
     cdef uint64_t given                 # to a loop of the root, its body and the loops in it, since it began to run
     # Kept by the schedule or the loop that it belongs to:
     cdef void* owner                    # that one, borrowed; NULL if there is none
@@ -48,9 +47,14 @@ cdef class Stage:
     cdef vector[void*] traces           # those that it writes, at any depth, borrowed
     cdef readonly Region outer          # the scope that it belongs to
     cdef int overflowed                 # not 0 once a count has overflowed in it
+    cdef readonly bint tells_rows       # whether what it leaves is what it puts out
+    cdef Account account                # of its time
+    cdef readonly object mesh           # by which it meets its like in other processes; None if it does not
     # Says that `root` is the stage of the root that its operators and traces belong to.
     cdef void belong(self, Stage root)
-    cdef bint yields(self) noexcept nogil
+    # Says `value` at its meeting, whose number is `place`; returns the least that a member says.
+    cdef uint64_t meet(self, uint64_t place, uint64_t value) except 0 nogil
+    cdef Py_ssize_t yields(self) noexcept nogil
     cdef bint troubled(self) noexcept nogil
     cdef void empty(self) noexcept nogil
     # What its operators foresee; their load, if that is more than `most` already.
@@ -59,6 +63,12 @@ cdef class Stage:
     cdef size_t held_bytes(self) noexcept nogil
     # Takes what has come; whether anything has.
     cdef bint run(self) except -1 nogil
+    @cython.final
+    cdef Py_ssize_t activate(self, Py_ssize_t total) except -1 nogil
+    @cython.final
+    cdef int rest_all(self, Py_ssize_t given) except -1 nogil
+    @cython.final
+    cdef int settle_all(self, Py_ssize_t given) except -1 nogil
     cdef Py_ssize_t find_loads(self) noexcept nogil
     cdef void divide(self, Py_ssize_t updates) noexcept nogil
     cdef int share(self) except -1 nogil
@@ -74,46 +84,6 @@ cdef class Stage:
     cdef int take_merged(self) except -1 nogil
 
 
-# Lets `stage` follow the stages of `owner`, a schedule or a loop, that `part` of it reads: itself, or a
-# stage of its body; whether that reads others as well.
-cdef bint follow(Stage stage, Stage part, void* owner) except -1
-
-
 # An operator whose shards hand rows to each other.
 cdef class Crossing(Stage):
     pass
-
-
-# The stages of a loop's body, run round by round. Those that nothing has reached are not looked at.
-cdef class Loop(Stage):
-    cdef readonly Region region
-    cdef readonly tuple stages
-    cdef vector[void*] body             # borrowed from `stages`
-    cdef vector[void*] entrances        # those of the body that read what is outside
-    cdef vector[void*] exits            # those of the body that are read outside
-    cdef vector[void*] parking          # those that may hold updates back
-    cdef readonly tuple names           # of the bindings: for each stage of the body, the one that it is of
-    cdef readonly uint64_t max_rounds
-    cdef readonly bint limited          # whether these are its own limit, and not the pool's
-    cdef readonly uint64_t max_updates
-    cdef readonly uint64_t max_bytes
-    cdef readonly uint64_t max_process_bytes
-    cdef readonly double max_seconds
-    cdef Interner interner              # of the strings in its names' rows; None if these have none
-    cdef int unchecked                  # rounds of the outermost loop since its other bounds were checked, in this step
-    cdef uint64_t checked               # and what it was given when its memory was weighed
-    cdef double began                   # when they were first checked, or a negative number
-    cdef uint64_t before                # and the bytes that it held then
-    cdef uint64_t strings               # and the bytes of all strings when the step began
-    cdef Failure failed                 # why it was stopped, if it was, and will not run again,
-    cdef uint64_t failed_at             # in which round,
-    cdef size_t failed_in               # and, by an overflow, in which stage of its body
-    cdef void enter(self) noexcept nogil
-    cdef bint round(self) except -1 nogil
-    cdef int rest_body(self) except -1 nogil
-    cdef bint next_round(self) noexcept nogil
-    cdef void stop_at_bounds(self) noexcept nogil
-    cdef tuple bound(self)
-    cdef void check(self) noexcept nogil
-    cdef Failure weigh(self, Interner interner) noexcept nogil
-    cdef void fail(self, Failure cause) noexcept nogil

@@ -63,6 +63,7 @@ cdef class Trace:
     cdef int seal_together(self, Part* parts, int count, uint64_t since) except -1 nogil
     # Seals a batch made elsewhere, and takes a reference of its own.
     cdef int adopt(self, Batch* b, uint64_t since) except -1 nogil
+    cdef int show(self, const vector[Batch*]& history) except -1 nogil
     # Moves the fresh batch into the layers, and merges in proportion to its size.
     cdef int absorb(self, uint64_t since) except -1 nogil
     # Takes over finished merges once helpers have used up their fuel, and lets them go on with merges that

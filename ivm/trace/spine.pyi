@@ -22,6 +22,9 @@ class Trace:
     def account(self) -> tuple[int, int]:
         """Updates held and bytes of memory of the published batches."""
 
+    def unmerged(self) -> int:
+        """Updates of the published batches but for the largest, into which merges move them."""
+
     def compact(self, since: int) -> bool:
         """Sum all batches, between two steps, as of root time `since`, unless they are large.
 

@@ -162,6 +162,16 @@ cdef class Trace:
         self.stale = True
         return 0
 
+    # Shows another trace's layers, all of them, as its own: none is merged, so that they cost references.
+    cdef int show(self, const vector[Batch*]& history) except -1 nogil:
+        cdef size_t i
+        self.layers.reserve(history.size())
+        for i in range(history.size()):
+            retain(history[i])
+            self.layers.push_back(history[i])
+        self.stale = True
+        return 0
+
     # Gives every subscription a reference to `b`, or none of them.
     cdef int deliver(self, Batch* b) except -1 nogil:
         cdef Mailbox* mailbox
@@ -541,6 +551,15 @@ cdef class Trace:
             records += b.updates
             memory += batch_bytes(b)
         return records, memory
+
+    def unmerged(self) -> int:
+        """Updates of the published batches but for the largest, into which merges move them."""
+        cdef Py_ssize_t records = 0, largest = 0
+        cdef Batch* b
+        for b in self.published:
+            records += b.updates
+            largest = max(largest, b.updates)
+        return records - largest
 
 
 # Works at a trace's i-th merge.

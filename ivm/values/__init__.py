@@ -9,7 +9,10 @@
 - `intervals`: intervals: arithmetic on their three parts
 - `intervals`: intervals: their texts, and arithmetic on their three parts
 - `json_path`: the SQL/JSON path language, evaluated on documents
+- `json_path_members`: members of objects with their ids, as `.keyvalue()` gives them
+- `json_path_moments`: moments inside JSON paths, as `.datetime()` makes them
 - `json_path_syntax`: the SQL/JSON path language, parsed to trees
+- `json_path_writer`: JSON paths written as PostgreSQL writes them
 - `letter_case`: upper and lower case, one character for one, as in the locale C.UTF-8
 - `moment_fields`: fields of the text of a date, a time or an interval
 - `moment_text`: dates and times of day read from text, in every form of PostgreSQL's

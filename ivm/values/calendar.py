@@ -22,7 +22,13 @@ def rounded(micros: int, digits: int) -> int:
 
 
 def rounded_timestamp(micros: int, digits: int) -> int:
-    """Round a timestamp to digits of seconds, half away from 2000-01-01, as PostgreSQL does."""
+    """Round microseconds since 1970 to digits of seconds, half away from 2000-01-01.
+
+    So does PostgreSQL, whose timestamps count from there.
+
+    >>> rounded_timestamp(1_250_000, 0)
+    1000000
+    """
     return _MIDDLE + rounded(micros - _MIDDLE, digits)
 
 
@@ -44,7 +50,11 @@ def civil(days: int) -> tuple[int, int, int]:
 
 
 def days_of(year: int, month: int, day: int) -> int:
-    """Count the days from 1970-01-01 to a date: the inverse of `civil`."""
+    """Count the days from 1970-01-01 to a date: the inverse of `civil`.
+
+    >>> days_of(1970, 1, 2), days_of(2024, 2, 29)
+    (1, 19782)
+    """
     y = year - (month <= 2)
     era, year_of_era = divmod(y, 400)
     day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
@@ -53,14 +63,22 @@ def days_of(year: int, month: int, day: int) -> int:
 
 
 def month_days(year: int, month: int) -> int:
-    """Count the days of a month: 28, 29, 30 or 31."""
+    """Count the days of a month: 28, 29, 30 or 31.
+
+    >>> month_days(2024, 2), month_days(1900, 2)
+    (29, 28)
+    """
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in (4, 6, 9, 11) else 31
 
 
 def checked_days(year: int, month: int, day: int) -> int:
-    """Count the days to a date as `days_of`; raises ValueError if there is no such date."""
+    """Count the days to a date as `days_of`; raises ValueError if there is no such date.
+
+    >>> checked_days(2024, 2, 29)
+    19782
+    """
     if not (1 <= month <= 12 and 1 <= day <= month_days(year, month)):
         raise ValueError(f"{year}-{month}-{day}")
     return days_of(year, month, day)

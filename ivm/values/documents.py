@@ -59,7 +59,11 @@ def parse(text: str) -> Document:
 
 
 def dump(document: Document) -> str:
-    """Write the canonical text of a document."""
+    """Write the canonical text of a document.
+
+    >>> dump({"total": Decimal("1.50"), "id": 8})
+    '{"id": 8, "total": 1.5}'
+    """
     match document:
         case None:
             return "null"
@@ -79,12 +83,20 @@ def dump(document: Document) -> str:
 
 
 def key_order(key: str) -> tuple[int, bytes]:
-    """Order the keys of an object as jsonb does, by length first."""
+    """Order the keys of an object as jsonb does, by length first.
+
+    >>> sorted(["total", "id", "a"], key=key_order)
+    ['a', 'id', 'total']
+    """
     return len(key.encode()), key.encode()
 
 
 def type_of(document: Document) -> str:
-    """Name the type of a document, as `jsonb_typeof`."""
+    """Name the type of a document, as `jsonb_typeof`.
+
+    >>> type_of(Decimal(1)), type_of(None)
+    ('number', 'null')
+    """
     match document:
         case None:
             return "null"
@@ -138,6 +150,9 @@ def canonical(text: str) -> str:
 
     Raises ValueError for a text that is not JSON, is nested too deeply, has a NUL character in a
     string, or a number beyond 10^131072: jsonb holds none of them.
+
+    >>> canonical('{"b": 1.50, "a": 1, "b": 2}')
+    '{"a": 1, "b": 2}'
     """
     try:
         return _dump_whole(_parse(text))
@@ -182,7 +197,11 @@ def _check_numbers(document: Document) -> None:
 
 
 def dump_texts(document: Document) -> str:
-    """Join all strings of a document, its keys included."""
+    """Join all strings of a document, its keys included.
+
+    >>> dump_texts({"a": ["b", 1]})
+    'ab'
+    """
     match document:
         case str():
             return document
@@ -195,7 +214,11 @@ def dump_texts(document: Document) -> str:
 
 
 def plain(document: Document) -> str | None:
-    """Write a document as `->>` does: a string without quotes, null as NULL (None)."""
+    """Write a document as `->>` does: a string without quotes, null as NULL (None).
+
+    >>> plain("a"), plain(["a"]), plain(None)
+    ('a', '["a"]', None)
+    """
     if document is None:
         return None
     return document if isinstance(document, str) else dump(document)

@@ -30,7 +30,11 @@ _FALSE = ("false", "no", "off", "0")
 
 
 def date_text(days: int) -> str:
-    """Write a date: `2024-02-29`, or `0044-03-15 BC`."""
+    """Write a date, in days since 1970-01-01: `2024-02-29`, or `0044-03-15 BC`.
+
+    >>> date_text(19_782), date_text(-800_000)
+    ('2024-02-29', '0222-09-04 BC')
+    """
     year, month, day = civil(days)
     if year > 0:
         return f"{year:04}-{month:02}-{day:02}"
@@ -38,14 +42,22 @@ def date_text(days: int) -> str:
 
 
 def time_text(micros: int) -> str:
-    """Write a time of day without zeros at the end of its fraction: `10:00:00.5`."""
+    """Write a time of day, in microseconds, without zeros at the end of its fraction.
+
+    >>> time_text(36_000_500_000)
+    '10:00:00.5'
+    """
     seconds, fraction = divmod(micros, SECOND)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"{text}.{fraction:06}".rstrip("0") if fraction else text
 
 
 def timestamp_text(micros: int, zone: str = "") -> str:
-    """Write a timestamp, its zone and its era: `0044-03-15 12:00:00+00 BC`."""
+    """Write microseconds since 1970, a zone and an era: `0044-03-15 12:00:00+00 BC`.
+
+    >>> timestamp_text(0, "+00")
+    '1970-01-01 00:00:00+00'
+    """
     days, rest = divmod(micros, DAY)
     date, _, era = date_text(days).partition(" ")
     return f"{date} {time_text(rest)}{zone}" + (f" {era}" if era else "")
@@ -72,7 +84,11 @@ def float_text(value: float, digits_kept: int = _DOUBLE_DIGITS) -> str:
 
 
 def parse_bool(text: str) -> bool:
-    """Read a boolean: true, false, yes, no, on, off, 1, 0, or a prefix that names one of them."""
+    """Read a boolean: true, false, yes, no, on, off, 1, 0, or a prefix that names one of them.
+
+    >>> parse_bool(" T "), parse_bool("of")
+    (True, False)
+    """
     word = text.strip(_SPACES).lower()
     true = word != "" and any(w.startswith(word) for w in _TRUE)
     false = word != "" and any(w.startswith(word) for w in _FALSE)
@@ -82,14 +98,22 @@ def parse_bool(text: str) -> bool:
 
 
 def parse_int(text: str) -> int:
-    """Read an integer of any size, in decimal digits."""
+    """Read an integer of any size, in decimal digits.
+
+    >>> parse_int("+0042")
+    42
+    """
     if not _INTEGER.fullmatch(text):
         raise ValueError(text)
     return int(text)
 
 
 def parse_decimal(text: str) -> Decimal:
-    """Read a decimal exactly, with or without an exponent."""
+    """Read a decimal exactly, with or without an exponent.
+
+    >>> parse_decimal("1.50e3")
+    Decimal('1.50E+3')
+    """
     if not _NUMBER.fullmatch(text):
         raise ValueError(text)
     return Decimal(text.strip())
@@ -116,7 +140,11 @@ def parse_float(text: str) -> float:
 
 
 def parse_uuid(text: str) -> uuid.UUID:
-    """Read a UUID: 32 hexadecimal digits in any case, hyphens after any group of four, braces."""
+    """Read a UUID: 32 hexadecimal digits in any case, hyphens after any group of four, braces.
+
+    >>> str(parse_uuid("{A0EEBC999C0B4EF8BB6D6BB9BD380A11}"))
+    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
+    """
     bare = text.strip().lower().removeprefix("{").removesuffix("}")
     if not re.fullmatch(r"(?:[0-9a-f]{4}-?){7}[0-9a-f]{4}", bare):
         raise ValueError(text)

@@ -112,7 +112,11 @@ def fitted(value: Interval, to: Qualifier) -> Interval:
 
 
 def parse_interval(text: str, kept: Qualifier = _ANY) -> Interval:
-    """Read an interval in the form of PostgreSQL, SQL or ISO 8601 (raises ValueError)."""
+    """Read an interval in the form of PostgreSQL, SQL or ISO 8601 (raises ValueError).
+
+    >>> parse_interval("1 year -3 days 04:05")
+    Interval(months=12, days=-3, micros=14700000000)
+    """
     try:
         whole = _parse_iso(text) if text.startswith("P") else _parse(fields(text), kept)
     except InvalidOperation as error:
@@ -292,7 +296,11 @@ def _parts(number: str) -> tuple[int, Decimal]:
 
 
 def spelled(value: Interval) -> str:
-    """Write an interval as PostgreSQL does: `1 year 2 mons -3 days +04:05:06`."""
+    """Write an interval as PostgreSQL does: `1 year 2 mons -3 days +04:05:06`.
+
+    >>> spelled(Interval(14, -3, 1_500_000))
+    '1 year 2 mons -3 days +00:00:01.5'
+    """
     years, months = trunc_division(value.months, 12)
     parts: list[str] = []
     before = False

@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from ivm.values.documents import Document, key_order, type_of
+from ivm.values.json_path_members import members, place_of
+from ivm.values.json_path_moments import Moment, compared, moment, text
 from ivm.values.json_path_syntax import (
     Arithmetic,
     Comparison,
@@ -50,15 +52,19 @@ class PathError(ValueError):
 Variables = dict[str, Document]
 
 
-def items(path: Path, document: Document, variables: Variables | None) -> Iterator[Document]:
+def items(
+    path: Path, document: Document, variables: Variables | None, zoned: bool = False
+) -> Iterator[Document]:
     """Yield the items of a path (raises PathError; ValueError for an unknown variable).
 
-    Without variables, as None, each is null.
+    Without variables, as None, each is null. `zoned`: moments with and without a zone may be
+    compared.
 
     >>> list(items(parse_path("$[*] ? (@ > $x)"), [1, 2, 3], {"x": 1}))
     [2, 3]
     """
-    yield from _Evaluation(path.strict, document, variables).items(path.tree)
+    for item in _Evaluation(path.strict, document, variables, zoned).items(path.tree):
+        yield text(item) if isinstance(item, Moment) else item
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class _Evaluation:
     strict: bool
     document: Document
     variables: Variables | None
+    zoned: bool
     current: Document = None
     last: int = 0
     forgiving: bool = False
@@ -105,9 +112,14 @@ class _Evaluation:
                 for item in self._unwrapped(of):
                     if replace(self, current=item).holds(predicate):
                         yield item
-            case Method(of, name):
+            case Method(of, "keyvalue"):
+                for item in self._unwrapped(of):
+                    if not isinstance(item, dict):
+                        raise PathError("keyvalue() of what is no object")
+                    yield from members(item, place_of(item, self.document))
+            case Method(of, name, argument):
                 wrapped = self.items(of) if name in ("size", "type") else self._unwrapped(of)
-                yield from (self._method(name, item) for item in wrapped)
+                yield from (self._method(name, argument, item) for item in wrapped)
             case Sign(sign, of):
                 for item in self._unwrapped(of):
                     number = _number(item)
@@ -173,9 +185,11 @@ class _Evaluation:
             raise PathError("an operand is one number")
         return Decimal(found[0])
 
-    def _method(self, name: str, item: Document) -> Document:
+    def _method(self, name: str, argument: str | None, item: Document) -> Document:
+        if name == "datetime":
+            return _moment(item, argument)
         if name == "type":
-            return type_of(item)
+            return item.type if isinstance(item, Moment) else type_of(item)
         if name == "size":
             if not isinstance(item, list) and self.strict:
                 raise PathError("the size of what is no array")
@@ -185,8 +199,10 @@ class _Evaluation:
     def holds(self, node: Node) -> bool | None:
         """Decide a predicate; None is unknown."""
         match node:
+            case Comparison("starts", left, right):
+                return self._paired(_starts, left, right)
             case Comparison(sign, left, right):
-                return self._paired(_COMPARED[sign], left, right)
+                return self._paired(_comparing(sign, self.zoned), left, right)
             case Matches(of, pattern):
                 return self._paired(
                     lambda item, _: has_match(pattern, item) if isinstance(item, str) else None,
@@ -278,6 +294,15 @@ def _number(item: Document) -> int | Decimal:
     return number
 
 
+def _moment(item: Document, template: str | None) -> Moment:
+    if not isinstance(item, str):
+        raise PathError("datetime() of what is no text")
+    try:
+        return moment(item, template)
+    except ValueError as error:
+        raise PathError("datetime() of what is no moment") from error
+
+
 def _double(item: Document) -> Document:
     if not isinstance(item, str):
         return _number(item)
@@ -325,12 +350,15 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _comparing(sign: str) -> Callable[[Document, Document], bool | None]:
+def _comparing(sign: str, zoned: bool) -> Callable[[Document, Document], bool | None]:
     holds = _ORDERS[sign]
 
     def compare(a: Document, b: Document) -> bool | None:
-        kind = type_of(a)
-        if kind != type_of(b):
+        if isinstance(a, Moment) and isinstance(b, Moment):
+            order = compared(a, b, zoned)
+            return None if order is None else holds(order, 0)
+        kind = _kind(a)
+        if kind != _kind(b):
             return sign in ("!=", "<>") if None in (a, b) else None
         if kind in ("array", "object"):
             return None
@@ -345,4 +373,5 @@ def _starts(whole: Document, start: Document) -> bool | None:
     return whole.startswith(start)
 
 
-_COMPARED = {**{sign: _comparing(sign) for sign in _ORDERS}, "starts": _starts}
+def _kind(item: Document) -> str:
+    return "datetime" if isinstance(item, Moment) else type_of(item)

@@ -70,10 +70,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """`.name()`."""
+    """`.name()`; of `datetime` alone the argument is a template."""
 
     of: "Node"
     name: str
+    argument: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,8 @@ class Matches:
 
     of: "Node"
     pattern: Pattern
+    text: str
+    flags: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,9 @@ _TOKEN = re.compile(
     rf"""\s+ | /\*.*?\*/
     | (?P<string>{_QUOTED})
     | (?P<variable>\$(?:{_QUOTED}|{_LETTER}+))
-    | (?P<number>(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]))
-    | (?P<name>(?!\d)(?:{_LETTER}|\\.)+)
+    | (?P<number>(?:(?:(?:0|[1-9]\d*)\.\d*|\.\d+)(?:[eE][+-]?\d+)?
+        |(?:0|[1-9]\d*)(?:[eE][+-]?\d+)?(?!\.))(?![\w$]))
+    | (?P<name>(?!\d)(?:{_LETTER}|\\u\{{[0-9a-fA-F]+\}}|\\.)+)
     | (?P<sign>&&|\|\||==|!=|<>|<=|>=|\*\*|[?%$.\[\]{{}}()!<>@,*+\-/])""",
     re.VERBOSE | re.DOTALL,
 )
@@ -171,7 +175,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_METHODS = frozenset({"abs", "ceiling", "double", "floor", "size", "type"})
+_METHODS = frozenset({"abs", "ceiling", "datetime", "double", "floor", "keyvalue", "size", "type"})
 _KEYWORDS = frozenset({"true", "false", "null", "last"})
 _COMPARISONS = frozenset({"==", "!=", "<>", "<", "<=", ">", ">="})
 
@@ -209,14 +213,28 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return [*tokens, ("end", "")]
 
 
+# Parts of a path within one another.
+MOST_NESTED = 100
+
+
 @dataclass(slots=True)
 class _Reader:
-    """Reads tokens from `at` on; `filters` and `subscripts` are those around."""
+    """Reads tokens from `at` on; `filters`, `subscripts`, `depth` are those around."""
 
     tokens: list[tuple[str, str]]
     at: int = 0
     filters: int = 0
     subscripts: int = 0
+    depth: int = 0
+
+    def _deeper(self, part: Callable[[], Node]) -> Node:
+        """A part within another (raises Unsupported)."""
+        self.depth += 1
+        if self.depth > MOST_NESTED:
+            raise Unsupported("a JSON path nested so deeply")
+        found = part()
+        self.depth -= 1
+        return found
 
     def _is(self, *signs: str, kind: str = "sign") -> bool:
         return self.tokens[self.at][0] == kind and self.tokens[self.at][1] in signs
@@ -290,22 +308,23 @@ class _Reader:
                 raise self.fault()
             return Comparison("starts", self._expression(left), right)
         if self._take("like_regex", "name"):
-            return Matches(self._expression(left), self._regular())
+            return self._matches(self._expression(left))
         return left
 
-    def _regular(self) -> Pattern:
+    def _matches(self, of: Node) -> Matches:
         pattern, flags = self._next("string"), ""
         if pattern is None:
             raise self.fault()
         if self._take("flag", "name"):
             flags = self._next("string") or ""
-        if set(flags) - set("ismq"):
+        if set(flags) - set("ismxq" if "q" in flags else "ismq"):
             raise ValueError(f"the flags {flags!r} of like_regex")
         lines = {(False, False): "p", (False, True): "n", (True, True): "w", (True, False): "s"}
-        return compile_pattern(
+        compiled = compile_pattern(
             pattern,
             lines["s" in flags, "m" in flags] + "".join(f for f in flags if f in "iq"),
         )
+        return Matches(of, compiled, pattern, flags)
 
     def _sum(self) -> Node:
         return self._computed("+-", lambda: self._computed("*/%", self._signed))
@@ -322,7 +341,7 @@ class _Reader:
         if self._is("+", "-"):
             operator = self.tokens[self.at][1]
             self.at += 1
-            return Sign(operator, self._expression(self._signed()))
+            return Sign(operator, self._expression(self._deeper(self._signed)))
         return self._accessed(self._primary())
 
     def _primary(self) -> Node:
@@ -331,7 +350,7 @@ class _Reader:
             if token is not None:
                 return make(token)
         if self._take("("):
-            inner = self.any_of()
+            inner = self._deeper(self.any_of)
             self.need(")")
             if isinstance(inner, Predicate) and self._take("is", "name"):
                 self.need("unknown", "name")
@@ -384,12 +403,11 @@ class _Reader:
             raise self.fault()
         if not self._take("("):
             return Member(of, name)
-        if name in ("datetime", "keyvalue"):
-            raise Unsupported(f".{name}() in a JSON path; write jsonb_each() or a cast around it")
         if name not in _METHODS:
             raise ValueError(f"a JSON path has no method {name}()")
+        argument = self._next("string") if name == "datetime" else None
         self.need(")")
-        return Method(of, name)
+        return Method(of, name, argument)
 
     def _descent(self, of: Node) -> Node:
         if not self._take("{"):

@@ -9,13 +9,21 @@ a capital sigma is written otherwise at the end of a word.
 
 
 def upper(text: str) -> str:
-    """Write a text in upper case, of the same length in characters."""
+    """Write a text in upper case, of the same length in characters.
+
+    >>> upper("straße")
+    'STRAßE'
+    """
     whole = text.upper()
     return whole if len(whole) == len(text) else "".join(map(_upper, text))
 
 
 def lower(text: str) -> str:
-    """Write a text in lower case, of the same length in characters."""
+    """Write a text in lower case, of the same length in characters.
+
+    >>> lower("ÄB")
+    'äb'
+    """
     return "".join(c.lower()[0] for c in text)
 
 

@@ -60,7 +60,11 @@ _FIELD = re.compile(
 
 
 def fields(text: str) -> list[Field]:
-    """Cut a text into its fields (raises ValueError where there is no such form)."""
+    """Cut a text into its fields (raises ValueError where there is no such form).
+
+    >>> fields("2024-02-29 12:30")
+    [Field(kind=<Kind.DATE: 2>, text='2024-02-29'), Field(kind=<Kind.TIME: 3>, text='12:30')]
+    """
     if not text.isascii():
         raise ValueError(text)
     found: list[Field] = []

@@ -54,7 +54,11 @@ _DATE_PART = re.compile(r"[^a-z\d]*(\d+|[a-z]+).?", re.ASCII)
 
 
 def parse_date(text: str) -> int:
-    """Read a date as days; a time of day may follow and has no effect."""
+    """Read a date as days; a time of day may follow and has no effect.
+
+    >>> parse_date("1970-02-01")
+    31
+    """
     days = _moment(text).date()
     if not FIRST_DAY <= days <= LAST_DAY:
         raise ValueError(text)
@@ -62,7 +66,11 @@ def parse_date(text: str) -> int:
 
 
 def parse_time(text: str) -> int:
-    """Read a time of day as microseconds; a zone may follow and has no effect."""
+    """Read a time of day as microseconds; a zone may follow and has no effect.
+
+    >>> parse_time("00:00:01.5")
+    1500000
+    """
     reading = _Reading(fields(text), clock=True)
     reading.read()
     if reading.given & _Given.TIME != _Given.TIME or not 0 <= reading.micros() <= DAY:
@@ -75,7 +83,11 @@ def parse_time(text: str) -> int:
 
 
 def parse_timestamp(text: str, zoned: bool) -> int:
-    """Read a timestamp as microseconds: in UTC if `zoned`, else of the clock, without its zone."""
+    """Read a timestamp as microseconds: in UTC if `zoned`, else of the clock, without its zone.
+
+    >>> parse_timestamp("1970-01-01 01:00+01", zoned=True)
+    0
+    """
     reading = _moment(text)
     micros = reading.date() * DAY + reading.micros()
     if zoned:

@@ -147,6 +147,9 @@ def writer(template: str, digits: int | None = None) -> Callable[[Decimal | floa
     """Make the function that writes a number by a template (raises ValueError).
 
     `digits`: how many of a float count, 15 or 6.
+
+    >>> writer("FM9,990.00")(Decimal("1234.5"))
+    '1,234.50'
     """
     given = parsed(template)
     return lambda number: _write(given, number, digits)
@@ -182,7 +185,10 @@ def _shifted(value: Decimal | float, places: int, digits: int | None) -> Decimal
     if isinstance(value, Decimal):
         return value.scaleb(places, _WIDE)
     product = value * 10.0**places
-    return float(np.float32(product)) if digits == _SINGLE_DIGITS else product
+    if digits != _SINGLE_DIGITS:
+        return product
+    with np.errstate(over="ignore"):  # what single precision does not hold is infinite
+        return float(np.float32(product))
 
 
 def _write_roman(template: Template, number: Decimal | float) -> str:
@@ -391,6 +397,9 @@ def reader(template: str) -> Callable[[str], Decimal | None]:
     """Make the function that reads a number by a template; it raises ValueError for none.
 
     Raises ValueError for patterns that are only written.
+
+    >>> reader("9G999D99")("1,234.50")
+    Decimal('1234.50')
     """
     given = parsed(template)
     for name in ("EEEE", "RN"):

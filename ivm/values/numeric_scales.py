@@ -18,7 +18,11 @@ _MOST_EXPONENT = 2**31
 
 
 def scale(x: Decimal) -> int:
-    """Count the digits after the point."""
+    """Count the digits after the point.
+
+    >>> scale(Decimal("1.50"))
+    2
+    """
     exponent = x.as_tuple().exponent
     assert isinstance(exponent, int)
     return max(-exponent, 0)
@@ -50,7 +54,11 @@ def quotient_scale(a: Decimal, b: Decimal) -> int:
 
 
 def root_scale(x: Decimal) -> int:
-    """Give the scale of a square root."""
+    """Give the scale of a square root.
+
+    >>> root_scale(Decimal(2))
+    15
+    """
     return _at_least(int(_weight(x) * _GROUP / 2) + 1, x)
 
 
@@ -71,7 +79,11 @@ def _logarithm_weight(x: Decimal) -> int:
 
 
 def logarithm_scale(x: Decimal) -> int:
-    """Give the scale of a natural logarithm."""
+    """Give the scale of a natural logarithm.
+
+    >>> logarithm_scale(Decimal("0.5"))
+    16
+    """
     return _at_least(_logarithm_weight(x), x)
 
 

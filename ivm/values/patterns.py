@@ -129,6 +129,9 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
     """Compile an expression under flags of PostgreSQL.
 
     Raises Unsupported for an expression that cannot be matched here, ValueError for none at all.
+
+    >>> has_match(compile_pattern("^[0-9]+$"), "42")
+    True
     """
     syntax = parse(pattern, flags)
     for spelled in _sets(syntax.tree):
@@ -222,6 +225,9 @@ def searcher(pattern: str, flags: str) -> Callable[[pa.StringArray], pa.BooleanA
     """Make the function that tests each of many texts for a match, by Arrow's own RE2 if it can.
 
     Raises as `compile_pattern` does.
+
+    >>> searcher("b+", "i")(pa.array(["aBc", "ac", None])).to_pylist()
+    [True, False, None]
     """
     compiled = compile_pattern(pattern, flags)
     settings = compiled.syntax.settings
@@ -240,5 +246,9 @@ def searcher(pattern: str, flags: str) -> Callable[[pa.StringArray], pa.BooleanA
 
 
 def has_match(pattern: Pattern, text: str) -> bool:
-    """Tell whether an expression matches somewhere in a text."""
+    """Tell whether an expression matches somewhere in a text.
+
+    >>> has_match(compile_pattern("b{2}"), "abbc")
+    True
+    """
     return next(pattern.on(text).spans(), None) is not None

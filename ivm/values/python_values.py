@@ -33,6 +33,9 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
     float32 that is nearest; the days or microseconds since 1970 for dates and timestamps, which go
     beyond Python's; a timedelta for an interval; 16 bytes for a UUID. Raises SchemaMismatch naming
     the column for all others.
+
+    >>> column_of([1, None], pa.field("x", pa.float64())).to_pylist()
+    [1.0, None]
     """
     type_ = field.type
     try:
@@ -45,12 +48,21 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
 
 
 def fits_single(value: float) -> bool:
-    """Tell whether the nearest float32 is infinite only if `value` is."""
+    """Tell whether the nearest float32 is infinite only if `value` is.
+
+    >>> fits_single(1e38), fits_single(1e39)
+    (True, False)
+    """
     return not _SINGLES_END <= abs(value) < inf
 
 
 def batch_of(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """Convert rows, each with a value for each column, as `column_of` does."""
+    """Convert rows, each with a value for each column, as `column_of` does.
+
+    >>> schema = pa.schema([pa.field("id", pa.int64()), pa.field("name", pa.string())])
+    >>> batch_of([(1, "a"), (2, None)], schema).to_pylist()
+    [{'id': 1, 'name': 'a'}, {'id': 2, 'name': None}]
+    """
     columns = [column_of([row[i] for row in rows], field) for i, field in enumerate(schema)]
     # Arrow counts the rows of a batch by its columns: one is there where there are none.
     counted = pa.schema([*schema, pa.field("", pa.null())])

@@ -40,6 +40,9 @@ def reader(template: str) -> Callable[[str], int]:
     """Make the function that reads a timestamp by a template; that raises ValueError.
 
     Raises ValueError for patterns that are only written, or that belong to different calendars.
+
+    >>> reader("YYYY-MM-DD HH24:MI")("1970-01-01 00:01")
+    60000000
     """
     given = tokens(template)
     names = {token.name for token in given}
@@ -50,12 +53,31 @@ def reader(template: str) -> Callable[[str], int]:
     return lambda text: _Reading(given, text, bool(names & _ISO)).timestamp()
 
 
+def read_whole(template: str, text: str) -> tuple[int, int]:
+    """Read a timestamp, and the offset of its zone, of a text that a template has nothing left of.
+
+    Raises ValueError also for a text that is too short, or goes on behind the template.
+
+    >>> read_whole("YYYY-MM-DD", "1970-01-02")
+    (86400000000, 0)
+    """
+    reader(template)
+    given = tokens(template)
+    is_iso = bool({token.name for token in given} & _ISO)
+    reading = _Reading(given, text, is_iso, strict=True)
+    micros = reading.timestamp()
+    if reading.at < len(text) or reading.read < len(given):
+        raise ValueError(text)
+    return micros, reading.offset()
+
+
 @dataclass(slots=True)
 class _Reading:
     """Reads a text token by token; `values` are the fields by name, each given once or equal.
 
     `skipped` counts characters that were passed over beyond those of the template; FF gives the
-    `digits` to which the whole is rounded.
+    `digits` to which the whole is rounded. `strict`: text stands as in the template. `read` counts
+    the tokens for which there was text.
     """
 
     given: Sequence[Token]
@@ -68,6 +90,8 @@ class _Reading:
     year_digits: int = 0
     digits: int = 0
     half_days: bool = False
+    strict: bool = False
+    read: int = 0
 
     def timestamp(self) -> int:
         """Read the text, and combine its fields (raises ValueError)."""
@@ -78,11 +102,12 @@ class _Reading:
                 self._skip_spaces()
             if token.name:
                 self._field(token, i)
-                if not self.fixed:
+                if not (self.fixed or self.strict):
                     self.skipped = 0
                     self._skip_spaces()
             else:
                 self._plain(token)
+            self.read = i + 1
         micros = self._combined()
         return rounded_timestamp(micros, self.digits) if self.digits else micros
 
@@ -95,8 +120,10 @@ class _Reading:
             self.skipped += 1
 
     def _plain(self, token: Token) -> None:
-        """Pass over text: separators match one or none, other characters any."""
-        if self.fixed:
+        """Pass over text: separators match one or none, other characters any, but if strict."""
+        if self.strict and self._here() != token.text:
+            raise ValueError(self.text)
+        if self.strict or self.fixed:
             self.at += 1
         elif token.is_separator:
             here = self._here()
@@ -219,9 +246,10 @@ class _Reading:
         if not within or not 0 <= fraction < SECOND:
             raise ValueError(self.text)
         micros = hour * HOUR + minute * MINUTE + second * SECOND + fraction
-        return days * DAY + micros - self._offset()
+        return days * DAY + micros - self.offset()
 
-    def _offset(self) -> int:
+    def offset(self) -> int:
+        """Give what the zone that was read is ahead of UTC."""
         hours, minutes = (self.values.get(part, 0) for part in ("zone_hours", "zone_minutes"))
         if not 0 <= hours <= _HOURS_OF_OFFSETS or not 0 <= minutes <= 59:
             raise ValueError(self.text)

@@ -61,7 +61,11 @@ class Token:
 
 @lru_cache
 def tokens(template: str) -> tuple[Token, ...]:
-    """Split a template into its tokens."""
+    """Split a template into its tokens.
+
+    >>> [token.name or token.text for token in tokens("FMDD.")]
+    ['DD', '.']
+    """
     found: list[Token] = []
     for match in _TOKEN.finditer(template):
         name = match["name"]

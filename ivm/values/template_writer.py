@@ -99,13 +99,21 @@ def _of_interval(value: Interval) -> Fields:
 
 
 def writer(template: str, zoned: bool = False) -> Callable[[int], str]:
-    """Make the function that writes a timestamp, in microseconds, by a template."""
+    """Make the function that writes a timestamp, in microseconds, by a template.
+
+    >>> writer("FMDay, DD Mon YYYY")(0)
+    'Thursday, 01 Jan 1970'
+    """
     given = tokens(template)
     return lambda micros: _text(given, _of_timestamp(micros, zoned))
 
 
 def interval_writer(template: str) -> Callable[[Interval], str]:
-    """Make the function that writes an interval (raises ValueError for patterns of days)."""
+    """Make the function that writes an interval (raises ValueError for patterns of days).
+
+    >>> interval_writer("HH24:MI")(Interval(0, 0, 90 * 60 * 1_000_000))
+    '01:30'
+    """
     given = tokens(template)
     for token in given:
         if token.name in _OF_DAYS:

@@ -35,7 +35,11 @@ _BY_TYPE = {kind: name for name, kind in NAMES.items()}
 
 
 def sql_name(kind: pa.DataType) -> str | None:
-    """Name a type in SQL; None for a type that has no name there."""
+    """Name a type in SQL; None for a type that has no name there.
+
+    >>> sql_name(pa.int64()), sql_name(pa.uint8())
+    ('bigint', 'utinyint')
+    """
     if isinstance(kind, pa.ListType):
         element = sql_name(kind.value_type)
         return None if element is None else f"{element}[]"
@@ -47,5 +51,9 @@ def sql_name(kind: pa.DataType) -> str | None:
 
 
 def shown(kind: pa.DataType) -> str:
-    """Name a type for a message."""
+    """Name a type for a message.
+
+    >>> shown(pa.string())
+    'text'
+    """
     return sql_name(kind) or str(kind)

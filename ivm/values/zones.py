@@ -120,6 +120,9 @@ def find(zone: str) -> Zone:
     """Find a zone by its abbreviation, name or offset (raises ValueError).
 
     The sign of an offset is that of POSIX: `+3` and `UTC+3` lie west of UTC.
+
+    >>> find("+02:00").local(0)
+    -7200000000
     """
     name = zone.strip().lower()
     if name in ABBREVIATIONS:

@@ -12,10 +12,11 @@ import httpx
 import orjson
 import pytest
 
-from api.client import ServiceClient, ServiceProblem
 from api.demo.ports import free_ports
 from api.demo.service import Service, descendants
 from connectors.files.writer import TopicWriter
+from ivm_client.errors import Unreachable
+from ivm_client.service import ServiceClient
 from tests.kafka.java import await_true
 
 pytestmark = pytest.mark.jvm
@@ -48,15 +49,15 @@ class Running:
         self.client.put(f"/v1/views/{table}_by_city", {"query": BY_CITY.format(table=table)})
         return TopicWriter(self.topics, table)
 
-    def fault(self, word: str) -> str:
-        """What `/readyz` says once it is not ready for a reason with `word` in it."""
+    def stall(self, source: str) -> str:
+        """What `/readyz` says once a source stands still."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            detail = httpx.get(f"{self.service.url}/readyz").json().get("detail", "")
-            if word in detail:
-                return str(detail)
+            for fault in httpx.get(f"{self.service.url}/readyz").json().get("stalled", []):
+                if fault["part"] == f"source {source}":
+                    return str(fault["detail"])
             time.sleep(0.1)
-        raise TimeoutError(f"no {word!r} within a minute")
+        raise TimeoutError(f"{source!r} does not stand still within a minute")
 
     def rows(self, table: str, offset: int) -> list[dict[str, Any]]:
         """The view of `table` once the record at `offset` is reflected."""
@@ -121,6 +122,19 @@ def test_a_view_waits_for_its_own_source_where_another_has_read_the_topic_before
     assert running.client.get("/v1/sources/later")["caught_up"] is True
 
 
+def test_posted_rows_are_in_a_view_of_them(running: Running) -> None:
+    columns = [{"name": "id", "type": "bigint"}, {"name": "city", "type": "text"}]
+    callers = {"connector": "http", "columns": columns, "key": ["id"]}
+    running.client.put("/v1/sources/callers", callers)
+    query = {"query": "SELECT city, count(*) AS people FROM callers GROUP BY city"}
+    running.client.put("/v1/views/callers_by_city", query)
+    rows = [{"id": 1, "city": "rome"}, {"id": 2, "city": "rome"}, {"id": 1, "city": "oslo"}]
+    written = running.client.post("/v1/sources/callers/rows", rows)
+    offset = int(written["at_least"].rpartition(":")[2])
+    found = sorted(running.rows("callers", offset), key=lambda row: row["city"])
+    assert found == [{"city": "oslo", "people": 1}, {"city": "rome", "people": 1}]
+
+
 def test_bad_records_are_put_aside_and_counted_and_nothing_else_is_lost(running: Running) -> None:
     people = running.declare("strangers")
     bad = [b"not json", b'{"op":"z"}', person("c", 2**63, "far"), b'{"op":"c","after":{"id":1}}']
@@ -169,8 +183,7 @@ def test_a_view_made_while_data_flows_has_what_came_before(running: Running) -> 
 def test_a_stall_tells_the_record_and_ends_when_it_may_be_put_aside(running: Running) -> None:
     careful = running.declare("careful", on_error="stall")
     careful.append([person("c", 1, "rome"), b"not json", person("c", 2, "rome")])
-    fault = running.fault("stalled")
-    assert "'careful', partition 0, offset 1" in fault
+    assert "'careful', partition 0, offset 1" in running.stall("careful")
     running.client.put("/v1/sources/careful", {**PEOPLE, "on_error": "quarantine"})
     assert running.rows("careful", 2) == [{"city": "rome", "people": 2}]
 
@@ -182,7 +195,7 @@ def test_a_kill_loses_nothing_and_publishes_nothing_twice(running: Running) -> N
     people.append([person("c", number, f"city {number % 7}") for number in range(1_000, 5_000)])
     running.service.kill()
     people.append([person("d", number, f"city {number % 7}") for number in range(100)])
-    with pytest.raises(ServiceProblem):
+    with pytest.raises(Unreachable):
         running.client.get("/healthz")
     running.service.start()
     running.service.wait_ready()

@@ -8,7 +8,7 @@ first correction it dies by SIGKILL at the point, which may be `none`.
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -53,11 +53,11 @@ class MortalJournal(Journal):
     point = "none"
     correcting = False
 
-    def commit(self, time: int, published: dict[str, int]) -> None:  # type: ignore[override]
+    def commit(self, time: int, published: Mapping[str, int], *, sync: bool = False) -> None:
         """Commit, and die."""
         if self.correcting and self.point == "published":
             die()
-        super().commit(time, published)
+        super().commit(time, published, sync=sync)
         if self.correcting and self.point == "committed":
             die()
 

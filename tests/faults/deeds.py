@@ -10,7 +10,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -41,13 +41,28 @@ ORDERS = TableSpec(
     "orders", "orders", pa.schema(FIELDS), ("id",), replica_identity="full", on_error="quarantine"
 )
 ITEMS = TableSpec("items", "items", ORDERS.schema, ("id",), replica_identity="full")
+PRICE_FIELDS: list[pa.Field] = [
+    pa.field("id", pa.int64(), nullable=False),
+    pa.field("price", pa.decimal128(12, 2), nullable=False),
+]
+PRICES = TableSpec("prices", "prices", pa.schema(PRICE_FIELDS), ("id",), replica_identity="full")
+WIDER = replace(
+    PRICES, schema=pa.schema([PRICE_FIELDS[0], PRICE_FIELDS[1].with_type(pa.decimal128(16, 4))])
+)
+POISON = b"{bad"
 BAD = ("orders", 0, 1)
+STALLING = ("items", 0, 2)
 REPAIRED = 2
 
 COUNTS = "SELECT customer, count(*) AS orders FROM orders GROUP BY customer"
 FIRSTS = "SELECT customer, min(id) AS first FROM orders GROUP BY customer"
 OPEN = "SELECT id FROM orders WHERE due > now()"
+SINCE = "SELECT customer, count(*) AS orders FROM orders WHERE id > 1 GROUP BY customer"
+NAMED = "SELECT customer FROM counts"
 LARGE = "SELECT id, customer FROM orders WHERE id > 2"
+ITEM_IDS = "SELECT id FROM items"
+PRICE_ROWS = "SELECT id, price FROM prices"
+BOTH = "SELECT orders.id FROM orders JOIN items ON orders.id = items.id"
 # Orders fall due one after another, so that some do between two ticks.
 STEP = timedelta(seconds=0.3)
 
@@ -129,9 +144,15 @@ class World:
         """The ids of the orders that were read."""
         end = self.runtime.applier.offsets().ends("orders")[0]
         values = TopicReader(self.place.data / "topics", "orders").read(0, 0, end)
-        read = [orjson.loads(value)["after"]["id"] for value in values if value != b"{bad"]
+        read = [orjson.loads(value)["after"]["id"] for value in values if value != POISON]
         is_repaired = self.runtime.quarantine.get(BAD).status == "replayed"
         return [*read, *[REPAIRED] * is_repaired]
+
+    def items(self) -> list[int]:
+        """The ids of the items that were read."""
+        end = self.runtime.applier.offsets().ends("items").get(0, 0)
+        values = TopicReader(self.place.data / "topics", "items").read(0, 0, end)
+        return [orjson.loads(value)["after"]["id"] for value in values if value != POISON]
 
     def tick(self) -> None:
         """Let time pass, until one more order has fallen due if any is to."""
@@ -158,6 +179,41 @@ class World:
             self.drop("counts")
         self.put("counts", FIRSTS)
 
+    def put_named(self) -> None:
+        """Put a view over the one that is to be replaced."""
+        self.put("named", NAMED)
+
+    def prepare(self) -> None:
+        """Put another definition of a view beside it, unless it has it already."""
+        waiting = self.runtime.replacements.put("counts", SINCE, "sql", None, None, lookups=None)
+        if waiting is not None:
+            assert waiting.ended.wait(20)
+            assert waiting.reason is None
+
+    def prepare_other_columns(self) -> None:
+        """The same with a definition of other columns."""
+        waiting = self.runtime.replacements.put("counts", FIRSTS, "sql", None, None, lookups=None)
+        if waiting is not None:
+            assert waiting.ended.wait(20)
+            assert waiting.reason is None
+
+    def approve(self) -> None:
+        """Let that definition take the view's place, unless it has."""
+        if "counts" in self.runtime.registry.replacements:
+            waiting = self.runtime.replacements.get("counts")
+            assert waiting.ended.wait(20)
+            self.runtime.replacements.approve("counts", waiting.pending.version, None)
+
+    def rename(self) -> None:
+        """Give the view another name, unless it has it."""
+        if self.runtime.registry.view("counts") is not None:
+            self.runtime.views.rename("counts", "counted")
+
+    def discard(self) -> None:
+        """Forget that definition, if it waits."""
+        if "counts" in self.runtime.registry.replacements:
+            self.runtime.replacements.discard("counts")
+
     def put_items(self) -> None:
         """Declare one more source, and read it."""
         self.runtime.sources.put(ITEMS)
@@ -167,6 +223,35 @@ class World:
         """Forget that source, if it is there."""
         if "items" in self.runtime.registry.sources:
             self.runtime.sources.drop("items")
+
+    def put_item_views(self) -> None:
+        """Put a view of the items, and one of them and the orders."""
+        self.put("items_alone", ITEM_IDS)
+        self.put("both", BOTH)
+
+    def put_prices(self) -> None:
+        """Declare a source of prices with a view of them in a file topic, and read it."""
+        self.runtime.sources.put(PRICES)
+        rows = [{"id": number, "price": "1.50"} for number in (1, 2)]
+        self.append("prices", *(record("c", after=row) for row in rows))
+        pipeline_of(self.runtime).step()
+        self.runtime.views.put("price_rows", PRICE_ROWS, "sql", None, None)
+
+    def widen_prices(self) -> None:
+        """Give the prices more digits, unless they have them."""
+        self.runtime.sources.put(WIDER)
+
+    def stall_items(self) -> None:
+        """Let a record stall that source, with good ones behind it."""
+        if TopicReader(self.place.data / "topics", "items").ends()[0] == STALLING[2]:
+            self.append("items", POISON)
+        self.batch("items")
+
+    def mend_items(self) -> None:
+        """Skip that record, once the source stalls before it."""
+        pipeline_of(self.runtime).step()
+        if "items" in self.runtime.pipeline.stalled:
+            self.runtime.repairs.skip(STALLING)
 
     def correct(self) -> None:
         """Apply the record that could not be read."""
@@ -182,7 +267,7 @@ class World:
 def begin(world: World) -> None:
     """A service with views, a checkpoint, and times beyond it."""
     world.runtime.sources.put(ORDERS)
-    world.append("orders", world.place.created(1), b"{bad")
+    world.append("orders", world.place.created(1), POISON)
     pipeline_of(world.runtime).step()
     world.put("counts", COUNTS)
     world.put("open", OPEN)
@@ -210,6 +295,9 @@ def _drop_open(world: World) -> None:
     world.drop("open")
 
 
+_ITEMS = (World.put_items, World.put_item_views)
+_STALLED = (*_ITEMS, World.stall_items)
+
 # What comes before, and the deed; doing the deed again does what is left of it.
 DEEDS: dict[str, tuple[Acts, Acts]] = {
     "a batch": ((), (World.batch,)),
@@ -231,8 +319,25 @@ DEEDS: dict[str, tuple[Acts, Acts]] = {
         (_put_large,),
     ),
     "a view is replaced": ((), (World.replace,)),
+    "a replacement is put": ((World.put_named,), (World.prepare,)),
+    "a replacement is approved": ((World.put_named, World.prepare), (World.approve,)),
+    "a replacement is approved after a checkpoint": (
+        (World.put_named, World.prepare, World.checkpoint, World.batch),
+        (World.approve, World.batch),
+    ),
+    "a replacement of other columns is approved": (
+        (World.prepare_other_columns,),
+        (World.approve,),
+    ),
+    "a replacement is discarded": ((World.prepare,), (World.discard,)),
+    "a view is renamed": ((), (World.rename,)),
     "a source is put": ((), (World.put_items,)),
     "a source is dropped": ((World.put_items,), (World.drop_items,)),
+    "a source stalls": (_ITEMS, (World.stall_items,)),
+    "a batch while a source stalls": (_STALLED, (World.batch,)),
+    "a checkpoint while a source stalls": ((*_STALLED, World.batch), (World.checkpoint,)),
+    "a source that stalls is mended": ((*_STALLED, World.batch), (World.mend_items,)),
+    "a column is widened": ((World.put_prices,), (World.widen_prices,)),
     "a source is replaced": ((World.put_items,), (World.drop_items, World.put_items)),
 }
 
@@ -282,10 +387,36 @@ def truth(world: World, query: str) -> Counter[str]:
     rows: dict[str, list[dict[str, Any]]] = {
         COUNTS: [{"customer": c, "orders": len(ids)} for c, ids in groups.items()],
         FIRSTS: [{"customer": c, "first": min(ids)} for c, ids in groups.items()],
+        SINCE: [
+            {"customer": c, "orders": sum(n > 1 for n in ids)}
+            for c, ids in groups.items()
+            if max(ids) > 1
+        ],
+        NAMED: [{"customer": c} for c in _named(world, groups)],
         OPEN: [{"id": n} for n in world.orders() if world.place.due(n).timestamp() * 1e6 > moment],
         LARGE: [{"id": n, "customer": customer(n)} for n in world.orders() if n > 2],
+        ITEM_IDS: [{"id": n} for n in world.items()],
+        PRICE_ROWS: _prices(world),
+        BOTH: [{"id": n} for n in world.orders() if n in world.items()],
     }
     return Counter(shown(row) for row in rows[query])
+
+
+def _prices(world: World) -> list[dict[str, Any]]:
+    """The rows of the prices, if there are any, with the digits that their column has now."""
+    spec = world.runtime.registry.sources.get(PRICES.name)
+    if spec is None:
+        return []
+    kind = spec.schema.field("price").type
+    assert isinstance(kind, pa.Decimal128Type)
+    return [{"id": number, "price": f"{1.5:.{kind.scale}f}"} for number in (1, 2)]
+
+
+def _named(world: World, groups: dict[str, list[int]]) -> list[str]:
+    """The customers that the view `counts` has, as it is defined now."""
+    view = world.runtime.registry.view("counts")
+    is_since = view is not None and view.query == SINCE
+    return [c for c, ids in groups.items() if not is_since or max(ids) > 1]
 
 
 def shown(row: dict[str, Any]) -> str:

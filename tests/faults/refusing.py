@@ -108,32 +108,34 @@ def _rule(
     return AclBinding(kind, name, pattern, f"User:{USER}", "*", operation, permission)
 
 
-def _no_writing(topic: str) -> AclBinding:
-    return _rule(ResourceType.TOPIC, topic, AclOperation.WRITE, AclPermissionType.DENY)
+def _denied(topic: str, operation: AclOperation) -> AclBinding:
+    return _rule(ResourceType.TOPIC, topic, operation, AclPermissionType.DENY)
 
 
-def _forbid(broker: Broker, topic: str) -> None:
+def forbid(broker: Broker, topic: str, operation: AclOperation = AclOperation.WRITE) -> None:
+    """Take a right to a topic from the user."""
     admin = broker.admin()
-    for done in admin.create_acls([_no_writing(topic)]).values():
+    for done in admin.create_acls([_denied(topic, operation)]).values():
         done.result()
-    await_true("the rule", lambda: not _may_write(broker, topic))
+    await_true("the rule", lambda: not _may(broker, topic, operation))
 
 
-def _allow(broker: Broker, topic: str) -> None:
+def allow(broker: Broker, topic: str, operation: AclOperation = AclOperation.WRITE) -> None:
+    """Give it back."""
     admin = broker.admin()
-    for done in admin.delete_acls([_exactly(_no_writing(topic))]).values():
+    for done in admin.delete_acls([_exactly(_denied(topic, operation))]).values():
         done.result()
-    await_true("the rule's end", lambda: _may_write(broker, topic))
+    await_true("the rule's end", lambda: _may(broker, topic, operation))
 
 
-def _may_write(broker: Broker, topic: str) -> bool:
+def _may(broker: Broker, topic: str, operation: AclOperation) -> bool:
     user = Kafka(
         broker.addresses["SASL_PLAINTEXT"],
         {name.replace("_", "."): value for name, value in CONNECTION.items()},
     )
     admin = user.admin()
     asked = admin.describe_topics(TopicCollection([topic]), include_authorized_operations=True)
-    return AclOperation.WRITE in (asked[topic].result().authorized_operations or ())
+    return operation in (asked[topic].result().authorized_operations or ())
 
 
 def _delete(broker: Broker, topic: str) -> None:
@@ -160,7 +162,7 @@ def _setting(name: str, bad: str, good: str) -> dict[str, Callable[[Broker, str]
     }
 
 
-FORBIDDEN = Cause("forbidden", "broker-refused", "stalls", _forbid, _allow)
+FORBIDDEN = Cause("forbidden", "broker-refused", "stalls", forbid, allow)
 DELETED = Cause("deleted", "broker-refused", "stalls", _delete, _make)
 SETTINGS = [
     Cause(

@@ -4,7 +4,6 @@ None is rejected for it; the fault is told with its setting, and reading goes on
 """
 
 import io
-import time
 from typing import Any, get_args
 
 import fastavro
@@ -12,11 +11,11 @@ import httpx
 import orjson
 import pytest
 
-from connectors.health import PartFault
-from connectors.ingest.pipeline import Trigger
+from connectors.ingest.settings import Trigger
 from tests.e2e.connectors.conftest import PATIENCE, Service, service, spark
 from tests.e2e.connectors.test_kafka import connect, kafka_table, start, topic
 from tests.kafka.client import Kafka
+from tests.kafka.java import await_true
 from tests.kafka.registry import Registry
 
 __all__ = ["service", "spark", "topic"]
@@ -39,13 +38,14 @@ def written(registry: Registry, number: int) -> bytes:
     return b"\0" + int(answer.json()["id"]).to_bytes(4, "big") + content.getvalue()
 
 
-def told(service: Service) -> PartFault:
-    """The fault that the pipeline's status names in the end."""
-    deadline = time.monotonic() + PATIENCE
-    while not (faults := service.pipeline.status().faults):
-        assert time.monotonic() < deadline, "no fault is told"
-        time.sleep(0.05)
-    return faults[0]
+def await_told(service: Service) -> None:
+    """Wait until the setting is told, for the table alone or, where a query goes on, as a fault."""
+
+    def is_told() -> bool:
+        faults = [fault.detail for fault in service.pipeline.status().faults]
+        return "schema_registry_url" in " ".join([*faults, *service.pipeline.stalled.values()])
+
+    await_true("the fault", is_told, PATIENCE)
 
 
 def wait_rows(service: Service, topic: str, count: int) -> None:
@@ -70,7 +70,7 @@ def test_records_wait_for_a_registry_that_is_away(
             record = written(registry, number)
             go_wrong()
             kafka.produce(topic, [record])
-            assert "schema_registry_url" in told(service).detail
+            await_told(service)
             assert service.collector.count(topic) == number
             registry.heal()
             wait_rows(service, topic, number + 1)

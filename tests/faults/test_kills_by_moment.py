@@ -68,10 +68,11 @@ def judge(world: World, kafka: Kafka) -> None:
         found = runtime.pool.scan(view.name)
         rows = Counter(map(shown, json_rows(found.rows)))
         assert rows == truth(world, view.query), view.name
-        assert from_file(world.place.data, view.name) == rows, view.name
-        assert runtime.kafka.failed(view.name) is None
+        published = runtime.registry.published_as(view.name)
+        assert from_file(world.place.data, published) == rows, view.name
+        assert runtime.kafka.failed(published) is None
         if view.name in runtime.registry.targets:
-            assert from_kafka(kafka, f"{world.place.service}.{view.name}") == rows, view.name
+            assert from_kafka(kafka, f"{world.place.service}.{published}") == rows, view.name
 
 
 def from_file(data: Path, view: str) -> Counter[str]:

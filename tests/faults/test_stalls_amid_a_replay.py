@@ -93,7 +93,11 @@ class Service:
         if self.runtime.sources.get(name).connector == "kafka":
             self.kafka.produce(self.topic(name), values)
         else:
-            TopicWriter(self.data / "topics", self.topic(name)).append(list(values))
+            self.write_file(name, *values)
+
+    def write_file(self, name: str, *values: bytes) -> None:
+        """Append records to the topic of files of a source."""
+        TopicWriter(self.data / "topics", self.topic(name)).append(list(values))
 
     def put_view(self, name: str, source: str) -> Any:
         """Put a view of a source's rows, published to a topic."""
@@ -264,12 +268,16 @@ def expect_all_of_kept(service: Service) -> None:
     for _ in range(2):
         for view in ("of_kept", "more"):
             service.await_rows(view, 4)
-            ids = published(service, view)
-            assert sorted(ids) == [0, 1, 2, 7]
+            await_true(f"deltas of {view}", partial(is_published, service, view), PATIENCE)
         assert service.runtime.kafka.failed("of_kept") is None
         service.stop()
         service.start()
         service.await_ready()
+
+
+def is_published(service: Service, view: str) -> bool:
+    """Whether the messages of a view are all rows of `kept`, each once."""
+    return sorted(published(service, view)) == [0, 1, 2, 7]
 
 
 def published(service: Service, view: str) -> list[int]:

@@ -289,7 +289,8 @@ def test_a_topic_that_is_made_anew_while_its_view_stalls_stops_the_view(world: W
 
 
 def _tended(world: World) -> KafkaSink:
-    world.publishing.sink.tend()
+    publishing = world.publishing
+    publishing.sink.tend(publishing.reached(publishing.journal.committed_time))
     return world.publishing.sink
 
 

@@ -1,7 +1,8 @@
 """`python -m tests.fuzz.records`: many records, most of them bad, to the decoders of every kind.
 
-Each is decoded in a batch and in a random cut of it. Nothing may raise; every record is a change,
-rejected, a tombstone or ignored, and that once; and the cut makes no difference.
+Each is decoded in a batch, in a random cut of it, and exactly, with an object for each value.
+Nothing may raise; every record is a change, rejected, a tombstone or ignored, and that once; and
+neither the cut nor the way makes a difference.
 """
 
 import argparse
@@ -9,22 +10,26 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from multiprocessing import get_context
 from random import Random
 from typing import Any
 
 import orjson
 
-from connectors.decode import decode
+from connectors.decode import decode, decode_exactly
+from connectors.formats.schemas import Schemas
 from connectors.records import Decoded, Records
+from connectors.tables.spec import TableSpec
 from tests.fuzz.kinds import KINDS, Kind, Record
 
 BATCH = 200
+Way = Callable[[Records, TableSpec, Schemas | None], Decoded]
+
 _ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 2**31, 2**63, 2**64 - 1, 1.5, 1e300, 0.1, "", "x", "NaN", "1e400"),
     *("__debezium_unavailable_value", "\ud7ff\0", "2020-13-01", "-1", [], {}, [[]], [None], "AP8"),
@@ -71,6 +76,7 @@ def judge(name: str, seed: int, batch: int) -> Findings:
     try:
         whole = decoded(kind, records, 0)
         parts = [decoded(kind, records[a:b], a) for a, b in pairwise([0, *cuts, BATCH])]
+        exact = decoded(kind, records, 0, decode_exactly)
     except Exception as error:
         found.faults.append(f"{name}, batch {batch} of seed {seed}: raised {error!r}"[:500])
         return found
@@ -88,14 +94,17 @@ def judge(name: str, seed: int, batch: int) -> Findings:
         or len(set(rejected)) < len(rejected)
     ):
         found.faults.append(f"{name}, batch {batch} of seed {seed}: {dict(found.counts)}")
-    for one, other in zip(_outcome([whole]), _outcome(parts), strict=False):
-        if repr(one) != repr(other):  # NaN is like NaN
-            found.faults.append(f"{name}, batch {batch} of seed {seed}, cut: {one} != {other}")
-            break
+    for way, others in (("cut", parts), ("exactly", [exact])):
+        for one, other in zip_longest(outcome([whole]), outcome(others)):
+            if repr(one) != repr(other):  # NaN is like NaN
+                found.faults.append(
+                    f"{name}, batch {batch} of seed {seed}, {way}: {one} != {other}"
+                )
+                break
     return found
 
 
-def decoded(kind: Kind, records: list[Record], first: int) -> Decoded:
+def decoded(kind: Kind, records: list[Record], first: int, way: Way = decode) -> Decoded:
     """What `records`, from offset `first` on, are decoded to."""
     columns = Records(
         [record.value for record in records],
@@ -105,10 +114,10 @@ def decoded(kind: Kind, records: list[Record], first: int) -> Decoded:
         list(range(len(records))),
         [record.headers for record in records],
     )
-    return decode(columns, kind.table, kind.writers)
+    return way(columns, kind.table, kind.writers)
 
 
-def _outcome(parts: list[Decoded]) -> Iterator[Any]:
+def outcome(parts: list[Decoded]) -> Iterator[Any]:
     """All that decoding says, but for the records' timestamps, in the order of offsets."""
     for part in parts:
         count = len(part.diffs)

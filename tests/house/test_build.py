@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).parents[2] / ".ci" / "build.py"
+ROOT = Path(__file__).parents[2]
+BUILD = ROOT / ".ci" / "build.py"
 DESCRIPTION = """
 [project]
 name = "ivm"
@@ -16,11 +17,6 @@ version = "0"
 
 [tool.setuptools]
 packages = ["ivm"]
-ext-modules = [
-    { name = "ivm._cyutility", sources = [] },
-    { name = "ivm.counter", sources = ["ivm/counter.pyx"], language = "c++" },
-    { name = "ivm.user", sources = ["ivm/user.pyx"], language = "c++" },
-]
 
 [tool.distutils.build_ext]
 include-dirs = "ivm"
@@ -32,6 +28,7 @@ emit_code_comments = false
 """
 FILES = {
     "pyproject.toml": DESCRIPTION,
+    "setup.py": (ROOT / "setup.py").read_text(),
     "ivm/__init__.py": "",
     "ivm/one.hpp": "#define ONE 1\n",
     "ivm/counter.pxd": "cdef class Counter:\n    cdef public int value\n",

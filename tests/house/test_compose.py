@@ -36,10 +36,31 @@ def test_a_service_is_of_the_version_that_the_tests_run(
 def test_what_a_service_names_is_there(service: str) -> None:
     described = SERVICES[service]
     assert set(described.get("depends_on", {})) <= set(SERVICES)
-    assert {each.split(":")[0] for each in described.get("volumes", [])} <= set(COMPOSE["volumes"])
+    mounted = {each.split(":")[0] for each in described.get("volumes", [])}
+    assert {each for each in mounted if not each.startswith(".")} <= set(COMPOSE["volumes"])
     waited_for = described.get("depends_on", {}).items()
     healthy = [name for name, how in waited_for if how["condition"] == "service_healthy"]
-    assert all("healthcheck" in SERVICES[name] for name in healthy)
+    # The service's check is the image's own.
+    assert all(name == "ivm" or "healthcheck" in SERVICES[name] for name in healthy)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_a_service_waits_for_is_of_its_profiles(service: str) -> None:
+    profiles = set(SERVICES[service].get("profiles", []))
+    for name in SERVICES[service].get("depends_on", {}):
+        among = SERVICES[name].get("profiles")
+        assert among is None or profiles <= set(among)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_file_that_a_service_mounts_is_there(service: str) -> None:
+    mounted = [each.split(":")[0] for each in SERVICES[service].get("volumes", [])]
+    assert all((DOCKER / path).exists() for path in mounted if path.startswith("."))
+
+
+def test_the_service_alone_needs_no_other() -> None:
+    alone = [name for name, each in SERVICES.items() if "profiles" not in each]
+    assert alone == ["ivm"]
 
 
 @pytest.mark.parametrize("service", SERVICES)

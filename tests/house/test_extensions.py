@@ -1,4 +1,4 @@
-"""The extensions of pyproject.toml are those of the tree, and are built from today's sources."""
+"""The extensions are built from today's sources, whose headers and directives the build gives."""
 
 import re
 import tomllib
@@ -10,49 +10,48 @@ import pytest
 from Cython.Build.Dependencies import create_dependency_tree
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = ("ivm", "connectors")
 HEADER = re.compile(r'^cdef extern from "(?P<header>[^"<]+)"', re.MULTILINE)
 
 with (ROOT / "pyproject.toml").open("rb") as file:
     TOOL = tomllib.load(file)["tool"]
-# All but the one that Cython makes of its own utilities.
-EXTENSIONS = [e for e in TOOL["setuptools"]["ext-modules"] if e["sources"]]
-SOURCES = {extension["sources"][0]: extension for extension in EXTENSIONS}
 INCLUDED = TOOL["distutils"]["build_ext"].get("include-dirs", "").split(":")
 
 
-def test_every_pyx_is_listed_and_every_listed_one_exists() -> None:
-    in_tree = {str(path.relative_to(ROOT)) for path in (ROOT / "ivm").rglob("*.pyx")}
-    assert set(SOURCES) == in_tree
+def files(*kinds: str) -> list[Path]:
+    """The files of these kinds, in all packages that have extensions."""
+    return [
+        path
+        for package in PACKAGES
+        for kind in kinds
+        for path in (ROOT / package).rglob(f"*.{kind}")
+    ]
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_an_extension_is_named_after_its_path(source: str) -> None:
-    assert SOURCES[source]["name"] == source.removesuffix(".pyx").replace("/", ".")
+SOURCES = sorted(files("pyx"))
 
 
 def test_every_header_that_a_pxd_names_is_found_from_any_extension() -> None:
-    files = [*(ROOT / "ivm").rglob("*.pyx"), *(ROOT / "ivm").rglob("*.pxd")]
-    named = {match["header"] for file in files for match in HEADER.finditer(file.read_text())}
+    texts = files("pyx", "pxd")
+    named = {match["header"] for file in texts for match in HEADER.finditer(file.read_text())}
     assert named
     found = {name: [d for d in INCLUDED if (ROOT / d / name).exists()] for name in named}
     assert {name: places for name, places in found.items() if len(places) != 1} == {}
 
 
 def test_directives_are_left_to_the_build() -> None:
-    files = [*(ROOT / "ivm").rglob("*.pyx"), *(ROOT / "ivm").rglob("*.pxd")]
     header = re.compile("^# *(cython|distutils):", re.MULTILINE)
-    assert [file for file in files if header.search(file.read_text())] == []
+    assert [file for file in files("pyx", "pxd") if header.search(file.read_text())] == []
 
 
 def test_no_line_is_longer_than_120_characters() -> None:
-    files = chain.from_iterable((ROOT / "ivm").rglob(f"*.{kind}") for kind in ("pyx", "pxd", "hpp"))
-    lines = [(file, n, line) for file in files for n, line in enumerate(file.open(), 1)]
+    texts = files("pyx", "pxd", "hpp")
+    lines = [(file, n, line) for file in texts for n, line in enumerate(file.open(), 1)]
     assert [(file, n) for file, n, line in lines if len(line.rstrip("\n")) > 120] == []
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_an_extension_is_not_older_than_its_sources(source: str) -> None:
-    path = ROOT / source
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_an_extension_is_not_older_than_its_sources(path: Path) -> None:
     built = path.with_name(path.stem + EXTENSION_SUFFIXES[0])
     assert built.exists(), "not built: make build"
     tree = create_dependency_tree()  # type: ignore[no-untyped-call]

@@ -31,7 +31,7 @@ def test_a_file_that_hides_a_package_is_named_with_what_to_do(tmp_path: Path, pa
 
 
 def test_the_command_line_is_not_disturbed_by_such_files(tmp_path: Path) -> None:
-    for package in ("api", "connectors", "ivm", "views"):
+    for package in ("api", "connectors", "ivm", "ivm_client", "views"):
         (tmp_path / f"{package}.py").write_text("raise SystemExit('the wrong file')")
     finished = run(tmp_path, COMMAND, "doctor", "--help")
     assert finished.returncode == 0, finished.stderr

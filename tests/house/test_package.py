@@ -1,21 +1,24 @@
-"""What is shipped and installed: the four packages, and dependencies pinned to their hashes."""
+"""What is shipped and installed: the five packages, and dependencies pinned to their hashes."""
 
 import re
 import tomllib
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 from setuptools import Distribution
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parents[2]
-ROOMS = {"api", "connectors", "ivm", "views"}
+ROOMS = {"api", "connectors", "ivm", "ivm_client", "views"}
+DEMOS = {"demo", "mentions"}
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*experimental:UserWarning")
 
 with (ROOT / "pyproject.toml").open("rb") as file:
     DESCRIBED = tomllib.load(file)
-NEEDED = set(DESCRIBED["project"]["dependencies"])
+# A lock has no extras.
+NEEDED = {re.sub(r"\[.*?\]", "", each) for each in DESCRIBED["project"]["dependencies"]}
 GROUPS = DESCRIBED["dependency-groups"]
 FOR_BUILDING = set(GROUPS["build"])
 FOR_DEVELOPING = {each for each in GROUPS["dev"] if isinstance(each, str)}
@@ -42,16 +45,20 @@ def distribution() -> Distribution:
     return described
 
 
-def test_the_wheel_holds_the_four_rooms_only(distribution: Distribution) -> None:
-    names = [*distribution.packages, *(module.name for module in distribution.ext_modules)]
+def test_the_wheel_holds_the_five_rooms_only(
+    distribution: Distribution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    extensions = run_path(str(ROOT / "setup.py"))["EXTENSIONS"]
+    names = [*distribution.packages, *(extension.name for extension in extensions)]
     assert {name.split(".")[0] for name in names} == ROOMS
 
 
-def test_the_wheel_holds_every_python_file_but_the_demo(
+def test_the_wheel_holds_every_python_file_but_the_demos(
     distribution: Distribution,
 ) -> None:
     folders = {path.parent for room in ROOMS for path in (ROOT / room).rglob("*.py")}
-    folders.remove(ROOT / "api" / "demo")
+    folders -= {ROOT / "api" / name for name in DEMOS}
     assert set(distribution.packages) == {
         str(folder.relative_to(ROOT)).replace("/", ".") for folder in folders
     }
@@ -76,8 +83,8 @@ def test_a_lock_pins_all_that_it_is_for() -> None:
 def test_what_users_install_is_what_the_tests_run_with_and_holds_no_tool_of_development() -> None:
     assert pins("requirements.lock") < pins(".ci/dev.lock")
     tools = pins("requirements.lock") & (FOR_BUILDING | FOR_DEVELOPING)
-    # The package of the compiler of Protobuf's schemas requires it.
-    assert {tool for tool in tools if not tool.startswith("setuptools==")} == set()
+    # The compiler of Protobuf's schemas requires the one, the console's server the other.
+    assert {tool.split("==")[0] for tool in tools} == {"setuptools", "pyyaml"}
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -92,6 +99,6 @@ def test_a_lock_names_no_host(lock: str) -> None:
 
 def test_what_is_shipped_imports_nothing_that_only_developing_installs() -> None:
     tools = {each.split("==")[0].replace("-", "_") for each in FOR_DEVELOPING}
-    shipped = [p for room in ROOMS for p in (ROOT / room).rglob("*.py") if "demo" not in p.parts]
+    shipped = [p for room in ROOMS for p in (ROOT / room).rglob("*.py") if not DEMOS & set(p.parts)]
     imported = re.compile(r"^(?:import|from) (\w+)", re.M)
     assert {path for path in shipped if tools & set(imported.findall(path.read_text()))} == set()

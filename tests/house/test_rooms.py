@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = sorted(
     path.parent.relative_to(ROOT)
-    for package in ("api", "connectors", "ivm", "views")
+    for package in ("api", "connectors", "ivm", "ivm_client", "views")
     for path in (ROOT / package).rglob("__init__.py")
 )
 LINE = re.compile(r"^- `(?P<name>\w+/?)`: (?P<says>.+)$", re.MULTILINE)

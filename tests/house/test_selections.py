@@ -1,4 +1,4 @@
-"""`make test` and `make faults` are every test; a test is marked with the servers that it runs."""
+"""Every test is of one command; a test is marked with the servers that it runs."""
 
 import os
 import re
@@ -16,7 +16,7 @@ def arguments(target: str) -> list[str]:
     """What `make` gives to pytest for this target."""
     command = ["make", "--dry-run", "--always-make", target]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    (line,) = re.findall(r"-m pytest (.*)", printed)
+    (line,) = re.findall(r"-m pytest (.*)", printed.replace("\\\n", " "))
     return str(line).split()
 
 
@@ -32,13 +32,16 @@ def collected(*options: str, folder: Path) -> list[str]:
     return re.findall(r"::test_(\w+)", finished.stdout)
 
 
-def test_the_tests_are_divided_between_two_commands() -> None:
-    faults = [word for word in arguments("faults") if word.startswith("tests")]
+def test_the_tests_are_divided_between_three_commands() -> None:
+    faults, containers = (
+        [word for word in arguments(target) if word.startswith("tests")]
+        for target in ("faults", "containers")
+    )
     others = [word for word in arguments("test") if "tests" in word]
-    assert others == [f"--ignore={path}" for path in faults]
+    assert others == [f"--ignore={path}" for path in (*faults, *containers)]
 
 
-@pytest.mark.parametrize("target", ["quick", "faults", "checked", "races"])
+@pytest.mark.parametrize("target", ["quick", "faults", "containers", "checked", "races"])
 def test_what_a_command_runs_is_there(target: str) -> None:
     paths = [word.split("::")[0] for word in arguments(target) if word.startswith("tests")]
     assert paths

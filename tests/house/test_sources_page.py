@@ -21,8 +21,10 @@ DECLARED = {"name", "schema", "key"}
 
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_an_example_is_a_source(text: str) -> None:
-    spec = SourceBody.model_validate(orjson.loads(text)).spec("orders", "quarantine")
-    assert TableSpec.from_json(spec.to_json()) == spec
+    body = SourceBody.model_validate(orjson.loads(text))
+    if body.columns is not None:
+        spec = body.spec("orders", "quarantine")
+        assert TableSpec.from_json(spec.to_json()) == spec
 
 
 def test_every_field_is_described() -> None:

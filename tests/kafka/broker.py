@@ -70,7 +70,9 @@ class Broker(Kafka):
         port: int | None = None,
         secured: bool = False,
         settings: Mapping[str, str] = MappingProxyType({}),
+        options: tuple[str, ...] = (),
     ) -> None:
+        """`options` are those of its JVM."""
         protocols: tuple[Protocol, ...] = ("PLAINTEXT", *(_SECURED if secured else ()))
         controller, *ports = free_ports(1 + len(protocols))
         if port is not None:
@@ -88,7 +90,7 @@ class Broker(Kafka):
         self._is_new = not (directory / "log" / "meta.properties").exists()
         if self._is_new:
             self._format()
-        self.process = JavaProcess(directory, "broker", "kafka.Kafka", [self._properties])
+        self.process = JavaProcess(directory, "broker", "kafka.Kafka", [self._properties], options)
 
     @classmethod
     @contextmanager
@@ -98,9 +100,10 @@ class Broker(Kafka):
         *,
         secured: bool = False,
         settings: Mapping[str, str] = MappingProxyType({}),
+        options: tuple[str, ...] = (),
     ) -> Iterator[Self]:
         """A broker that runs, and is stopped in the end."""
-        broker = cls(directory, secured=secured, settings=settings)
+        broker = cls(directory, secured=secured, settings=settings, options=options)
         broker.start()
         try:
             yield broker

@@ -1,4 +1,4 @@
-"""Kafka Connect as a process, and Debezium's connector for PostgreSQL in it.
+"""Kafka Connect as a process, and Debezium's connector for PostgreSQL, or others, in it.
 
 A distributed worker of one: its connectors, offsets and states are in Kafka, so that one which was
 killed and started again goes on where it was.
@@ -24,7 +24,7 @@ _AVRO = "io.apicurio.registry.utils.converter.AvroConverter"
 class Connect:
     """A worker in `directory`, whose records go to the broker at `address`."""
 
-    def __init__(self, directory: Path, address: str) -> None:
+    def __init__(self, directory: Path, address: str, jars: str = "connect") -> None:
         directory.mkdir(parents=True, exist_ok=True)
         (port,) = free_ports(1)
         self.url = f"http://127.0.0.1:{port}"
@@ -52,13 +52,13 @@ class Connect:
         lines = (f"{name}={value}\n" for name, value in settings.items())
         properties.write_text("".join(lines))
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
-        self.process = JavaProcess(directory, "connect", main, [properties])
+        self.process = JavaProcess(directory, jars, main, [properties])
 
     @classmethod
     @contextmanager
-    def started(cls, directory: Path, address: str) -> Iterator[Self]:
+    def started(cls, directory: Path, address: str, jars: str = "connect") -> Iterator[Self]:
         """A worker that runs, and is stopped in the end."""
-        connect = cls(directory, address)
+        connect = cls(directory, address, jars)
         connect.start()
         try:
             yield connect

@@ -60,8 +60,12 @@ class Registry:
 
     def register(self, subject: str, schema: Any) -> int:
         """Add a schema without a request; its id."""
+        return self.register_text(subject, json.dumps(schema))
+
+    def register_text(self, subject: str, schema: str) -> int:
+        """Add a schema of any kind, as its text is, without a request; its id."""
         with self._lock:
-            return self._register(subject, json.dumps(schema))
+            return self._register(subject, schema)
 
     def answer(self, method: str, path: str, body: bytes) -> Answer:
         """The status and the document for a request."""

@@ -15,6 +15,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 
+from ivm.cluster.pool import ClusterPool
 from ivm.dataflow.nodes import Get, Node
 from ivm.pool import Pool
 from ivm.runtime import hydration
@@ -38,6 +39,7 @@ SCHEMAS = {"people": PEOPLE, "edges": EDGES}
 KEYS = {"people": ["id"], "edges": ["src", "dst"]}
 
 Row = tuple[Any, ...]
+AnyPool = Pool | ClusterPool
 people = Get("people", PEOPLE)
 edges = Get("edges", EDGES)
 
@@ -85,7 +87,7 @@ def frontiers(times: int = 4) -> st.SearchStrategy[list[int]]:
     return st.sets(st.integers(1, times - 1)).map(lambda cuts: [*sorted(cuts), times])
 
 
-def feed(pool: Pool, changes: Sequence[Change]) -> None:
+def feed(pool: AnyPool, changes: Sequence[Change]) -> None:
     """Queue `changes`, one batch for each table."""
     for table, schema in SCHEMAS.items():
         mine = [c for c in changes if c.table == table]
@@ -101,9 +103,14 @@ def feed(pool: Pool, changes: Sequence[Change]) -> None:
 def new_pool(workers: int = 1, max_rounds: int = 10_000, *, insert_only: bool = False) -> Pool:
     """A pool with the inputs `people` and `edges`."""
     pool = Pool(workers, max_rounds)
+    create_inputs(pool, insert_only=insert_only)
+    return pool
+
+
+def create_inputs(pool: AnyPool, *, insert_only: bool = False) -> None:
+    """Declare the inputs `people` and `edges`."""
     for table, schema in SCHEMAS.items():
         pool.create_input(table, schema, KEYS[table], insert_only=insert_only)
-    return pool
 
 
 def contents(changes: Sequence[Change], time: int) -> dict[str, Counter[Row]]:
@@ -139,7 +146,7 @@ class Output:
         """Errors accumulated up to `time`."""
         return sum(diff for at, diff in self.errors if at <= time)
 
-    def drain(self, pool: Pool, name: str) -> None:
+    def drain(self, pool: AnyPool, name: str) -> None:
         """Take what `name` has put out since the last time."""
         deltas = pool.drain(name)
         columns = [[hashable(v) for v in column.to_pylist()] for column in deltas.rows.columns]
@@ -161,20 +168,24 @@ def run(
     insert_only: bool = False,
     indexed: bool = True,
     beside: bool = False,
+    pool: AnyPool | None = None,
 ) -> Output:
     """Install `node` once the frontier is at `install_at` of `stops`, and run to the last one.
 
     `sweeping` releases unused strings after every step, however few there are. Without `indexed`
     the changes alone are kept. It is hydrated `beside` the pool, however little there is to do.
+    It runs in `pool`, which has the inputs, or in a new one.
     """
-    pool = new_pool(workers, insert_only=insert_only)
+    if pool is None:
+        pool = new_pool(workers, insert_only=insert_only)
     output = Output([], [])
     installed = False
     before = 0
     for stop in [0, *stops]:
         feed(pool, [c for c in changes if before <= c.time < stop])
         if sweeping:
-            pool._sweep_at = 0
+            assert isinstance(pool, Pool)
+            pool._core.strings.limit = 0
         pool.advance(stop)
         before = stop
         if not installed and stop >= install_at:

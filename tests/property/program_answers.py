@@ -23,13 +23,18 @@ def _graph(tables: Tables, table: str = "edges") -> "nx.DiGraph[int]":
     return graph
 
 
+def _equal(one: object, other: object) -> bool:
+    """Whether two values are known to be equal: NULL is not, to anything."""
+    return one is not None and one == other
+
+
 def _both_ways(tables: Tables, table: str = "edges") -> "nx.Graph[int]":
     return _graph(tables, table).to_undirected()
 
 
 def bfs(tables: Tables) -> set[Row]:
     graph = _graph(tables)
-    roots = {node for (node,) in tables["roots"]}
+    roots = {node for (node,) in tables["roots"] if node is not None}
     graph.add_nodes_from(roots)
     levels = nx.bfs_layers(graph, roots) if roots else ()
     return {(node, steps) for steps, level in enumerate(levels) for node in level}
@@ -46,20 +51,38 @@ def shortest_paths(tables: Tables) -> set[Row]:
             continue
         least = min(weight, graph.get_edge_data(src, dst, {"weight": weight})["weight"])
         graph.add_edge(src, dst, weight=least)
-    roots = {node for (node,) in tables["roots"]}
+    roots = {node for (node,) in tables["roots"] if node is not None}
     graph.add_nodes_from(roots)
     return set(nx.multi_source_dijkstra_path_length(graph, roots).items()) if roots else set()
 
 
 def pairs(tables: Tables) -> set[Row]:
     graph = _graph(tables)
-    graph.add_nodes_from(node for pair in tables["pairs"] for node in pair)
+    asked = [pair for pair in tables["pairs"] if None not in pair]
+    graph.add_nodes_from(node for pair in asked for node in pair)
     return {
         (src, dst, steps)
-        for src, dst in tables["pairs"]
+        for src, dst in asked
         for steps in [nx.single_source_shortest_path_length(graph, src, cutoff=4).get(dst)]
         if steps is not None
     }
+
+
+def look_up(tables: Tables) -> list[Row]:
+    return [
+        (asked, state) for (asked,) in tables["asked"] for node, state in tables["nodes"]
+        if _equal(asked, node)
+    ]  # fmt: skip
+
+
+def one_hop(tables: Tables) -> list[Row]:
+    edges = [row for row in tables["edges"] if None not in row]
+    return [(asked, dst) for (asked,) in tables["asked"] for src, dst in edges if src == asked]
+
+
+def two_hops(tables: Tables) -> list[Row]:
+    edges = [row for row in tables["edges"] if None not in row]
+    return [(asked, dst) for asked, node in one_hop(tables) for src, dst in edges if src == node]
 
 
 def components(tables: Tables, table: str = "edges") -> set[Row]:
@@ -80,7 +103,7 @@ def trimming(tables: Tables) -> set[Row]:
     return set(graph.edges)
 
 
-def pagerank(tables: Tables, rounds: int = 20) -> set[Row]:
+def pagerank(tables: Tables, rounds: int = 20, step: int = 1) -> set[Row]:
     edges = [row for row in tables["edges"] if None not in row]
     degrees = Counter(src for src, _ in edges)
     nodes = {node for edge in edges for node in edge}
@@ -89,13 +112,13 @@ def pagerank(tables: Tables, rounds: int = 20) -> set[Row]:
         moved = dict.fromkeys(nodes, 150000)
         for src, dst in edges:
             if src in rank:
-                moved[dst] += rank[src] * 85 // (100 * degrees[src])
+                moved[dst] += rank[src] * 85 // (100 * step * degrees[src]) * step
         rank = moved
     return set(rank.items())
 
 
 def gather_apply_scatter(tables: Tables, rounds: int = 10) -> set[Row]:
-    own: dict[int, int] = dict(tables["vertices"])
+    own: dict[int, int] = dict(row for row in tables["vertices"] if None not in row)
     scattered: Counter[int] = Counter()
     heat: dict[int, int] = {}
     for _ in range(rounds):
@@ -139,48 +162,62 @@ def degrees_of_degrees(tables: Tables) -> set[Row]:
 
 
 def transitive_closure(tables: Tables) -> set[Row]:
-    return set(nx.transitive_closure(_graph(tables), reflexive=False).edges)
+    """The closure of the edges that have both ends, and what NULL ends pass on."""
+    found = set(tables["edges"])
+    whole = set(nx.transitive_closure(_graph(tables), reflexive=False).edges)
+    found |= {(None, z) for x, y in found if x is None for y2, z in whole if _equal(y, y2)}
+    found |= {(x, None) for y, z in found if z is None for x, y2 in whole if _equal(y, y2)}
+    both = any(x is None and (y, None) in found for x, y in found if y is not None)
+    return found | whole | ({(None, None)} if both else set())
 
 
 def same_generation(tables: Tables) -> set[Row]:
     edges = set(tables["edges"])
-    found = {(x, y) for p, x in edges for q, y in edges if p == q and x != y}
-    while more := {(x, y) for a, x in edges for b, y in edges if (a, b) in found} - found:
+    known = [(p, x) for p, x in edges if x is not None]
+    found = {(x, y) for p, x in known for q, y in known if _equal(p, q) and x != y}
+    while (
+        more := {
+            (x, y) for a, x in edges for b, y in edges if None not in (a, b) and (a, b) in found
+        }
+        - found
+    ):
         found |= more
     return found
 
 
 def null_assignment(tables: Tables) -> set[Row]:
-    graph = _graph(tables, "assigned")
-    graph.add_nodes_from(variable for _, variable in tables["nulls"])
-    return {
-        (origin, node)
-        for origin, variable in tables["nulls"]
-        for node in nx.descendants(graph, variable) | {variable}
-    }
+    """A NULL variable is one that nothing is known of: no assignment is from it."""
+    found = set(tables["nulls"])
+    while more := {
+        (origin, target)
+        for origin, variable in found
+        for source, target in tables["assigned"] if _equal(variable, source)
+    } - found:  # fmt: skip
+        found |= more
+    return found
 
 
 def points_to(tables: Tables) -> set[Row]:
     """The rules as Graspan has them, with value flow and value alias in full."""
     assigned, dereferences = set(tables["assigned"]), set(tables["dereferences"])
-    ends = {node for pair in assigned for node in pair}
-    flows = {(x, x) for x in ends} | {(source, target) for target, source in assigned}
-    shared = {(m, m) for _, m in dereferences}
+    ends = {node for pair in assigned | dereferences for node in pair}
+    flows, shared = {(x, x) for x in ends}, set[Row]()
     while True:
-        more = {(x, y) for x, z in shared for y, source in assigned if source == z}
-        more |= {(x, y) for x, z in flows for z2, y in flows if z == z2}
-        alias = {(x, y) for z, x in flows for z2, y in flows if z == z2}
+        steps = {(source, target) for target, source in assigned}
+        steps |= {(x, z) for x, y in steps for y2, z in shared if _equal(y2, y)}
+        more = {(x, y) for x, z in flows for z2, y in steps if _equal(z, z2)}
+        alias = {(x, y) for z, x in flows for z2, y in flows if _equal(z, z2)}
         alias |= {
             (x, y)
             for z, w in shared
-            for z2, x in flows if z2 == z
-            for w2, y in flows if w2 == w
+            for z2, x in flows if _equal(z2, z)
+            for w2, y in flows if _equal(w2, w)
         }  # fmt: skip
         memory = {
             (x, y)
             for z, w in alias
-            for z2, x in dereferences if z2 == z
-            for w2, y in dereferences if w2 == w
+            for z2, x in dereferences if _equal(z2, z)
+            for w2, y in dereferences if _equal(w2, w)
         }  # fmt: skip
         if more <= flows and memory <= shared:
             return shared
@@ -210,7 +247,7 @@ def topological_levels(tables: Tables) -> set[Row]:
 
 def top_hashtags(tables: Tables) -> set[Row]:
     component: dict[int, int] = dict(components(tables, "mentions"))
-    uses = Counter((component[a], tag) for a, tag in tables["hashtags"] if a in component)
+    uses = Counter((component[a], tag) for a, tag in tables["hashtags"] if a in component and tag)
     best: dict[int, tuple[int, str]] = {}
     for (label, tag), count in uses.items():
         best[label] = min(best.get(label, (0, "")), (-count, tag))
@@ -226,7 +263,9 @@ ANSWERS: dict[str, Answer] = {
     "gather_apply_scatter": gather_apply_scatter,
     "k_core": k_core,
     "label_propagation": label_propagation,
+    "look_up": look_up,
     "null_assignment": null_assignment,
+    "one_hop": one_hop,
     "pagerank": pagerank,
     "pairs": pairs,
     "points_to": points_to,
@@ -239,4 +278,5 @@ ANSWERS: dict[str, Answer] = {
     "transitive_closure": transitive_closure,
     "triangles": triangles,
     "trimming": trimming,
+    "two_hops": two_hops,
 }

@@ -1,6 +1,6 @@
 """Laws of decoding: how records are cut into batches makes no difference, and no bytes break it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,12 +10,13 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.decode import DIFF, OFFSET, decode
+from connectors.decode import DIFF, OFFSET, decode, decode_exactly
 from connectors.files.reader import TopicReader
 from connectors.files.reader import records as records_of
 from connectors.files.writer import TopicWriter
-from connectors.records import Records
+from connectors.records import Decoded, Records
 from connectors.spark.chunks import Chunk, chunks, encode
+from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import record, table
 
 names = st.one_of(st.none(), st.text(max_size=3))
@@ -44,13 +45,14 @@ Update = tuple[int, int, Any]
 
 def outcome(
     batches: Sequence[tuple[int, Sequence[bytes]]],
+    way: Callable[[Records, TableSpec], Decoded] = decode,
 ) -> tuple[list[Update], list[Any], int]:
     """All updates, rejections and tombstones of records decoded in these batches."""
     updates: list[Update] = []
     rejected: list[Any] = []
     tombstones = 0
     for first, batch in batches:
-        decoded = decode(Records(batch, range(first, first + len(batch))), table())
+        decoded = way(Records(batch, range(first, first + len(batch))), table())
         offsets, diffs = decoded.offsets.tolist(), decoded.diffs.tolist()
         updates += zip(offsets, diffs, decoded.rows.to_pylist(), strict=True)
         rejected += decoded.rejected
@@ -64,6 +66,12 @@ def test_any_batching_gives_the_same_updates(records: list[bytes], data: st.Data
     bounds = [0, *cuts, len(records)]
     batches = [(a, records[a:b]) for a, b in pairwise(bounds)]
     assert outcome(batches) == outcome([(0, records)])
+
+
+@given(st.lists(good | bad))
+def test_records_are_decoded_natively_as_they_are_exactly(records: list[bytes]) -> None:
+    batches = [(0, records)]
+    assert outcome(batches) == outcome(batches, decode_exactly)
 
 
 @given(st.lists(good | bad))

@@ -94,7 +94,7 @@ def test_output_equals_recomputation_at_every_time(name: str, at_once: int) -> N
         step = changes[start : start + at_once]
         for i, each in enumerate(step):
             _feed(pool, each, start + i)
-        pool._sweep_at = 0
+        pool._core.strings.limit = 0
         pool.advance(start + len(step))
         deltas = pool.drain("out")
         rows = list(zip(*(c.to_pylist() for c in deltas.rows.columns), strict=True))

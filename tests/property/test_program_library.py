@@ -23,14 +23,18 @@ from views.programs import Program, load, names
 from views.types import parse_type
 
 ROUNDS = 12
+NUMBERS = (*range(-1, 5), None)
+TEXTS = (*"xyz", None)
+ONCE = {"roots", "vertices"}  # a row for each node
 Bags = Mapping[str, Counter[Row]]
 
 
-def tables_of(program: Program) -> list[Table]:
+def tables_of(program: Program, values: Mapping[str, Any]) -> list[Table]:
     """The tables that a program reads, with columns that may be NULL."""
+    parameters = {**program.parameters, **values}
     made = []
     for relation in program.relations:
-        kinds = {c: Template(k).substitute(program.parameters) for c, k in relation.columns.items()}
+        kinds = {c: Template(k).substitute(parameters) for c, k in relation.columns.items()}
         fields = [pa.field(column, parse_type(kind)) for column, kind in kinds.items()]
         made.append(Table(relation.name, pa.schema(fields), ()))
     return made
@@ -42,7 +46,7 @@ class Maintained:
     def __init__(
         self, program: Program, on: Mapping[str, str] | None = None, **values: Any
     ) -> None:
-        self.tables = {table.name: table for table in tables_of(program)}
+        self.tables = {table.name: table for table in tables_of(program, values)}
         self.held: dict[str, Counter[Row]] = {name: Counter() for name in self.tables}
         self.time = 0
         query = program.query(on, **values)
@@ -74,24 +78,22 @@ class Maintained:
 
 
 def rows_at_random(program: Program, chance: Random) -> dict[str, list[Row]]:
-    """Rows over few nodes, with loops, copies and, in SQL, NULL ends and costs below zero."""
+    """Rows over few nodes, with loops, copies, NULLs everywhere, and costs below zero."""
     acyclic = program.name in ("topological_levels", "bill_of_materials")
-    nodes: list[int | None] = [*range(1, 9)]
-    if program.language == "sql":
-        nodes.append(None)
+    nodes = [*range(1, 9), None]
 
     def value(kind: str) -> Any:
         if kind == "$node":
             return chance.choice(nodes)
-        return chance.choice("xyz") if kind == "text" else chance.randint(-1, 4)
+        return chance.choice(TEXTS if kind in ("text", "$state") else NUMBERS)
 
     made: dict[str, list[Row]] = {}
     for relation in program.relations:
         many = 12 if len(relation.columns) > 1 else 2
         kinds = relation.columns.values()
         rows = [tuple(value(kind) for kind in kinds) for _ in range(chance.randint(0, many))]
-        if relation.name in ("roots", "vertices", "pairs"):
-            rows = sorted({row[0]: row for row in rows if None not in row}.values())
+        if relation.name in ONCE:
+            rows = [*{row[0]: row for row in rows}.values()]
         if acyclic:
             rows = [r for r in rows if None in r[:2] or r[0] < r[1]]
         made[relation.name] = rows
@@ -109,8 +111,8 @@ def histories(program: Program, chance: Random) -> Iterator[dict[str, list[Row]]
             + [r for r in come[name] if chance.random() < 0.3]
             for name, rows in held.items()
         }
-        for name in held.keys() & {"roots", "vertices", "pairs"}:
-            held[name] = sorted({row[0]: row for row in held[name]}.values())
+        for name in held.keys() & ONCE:
+            held[name] = [*{row[0]: row for row in held[name]}.values()]
         yield held
     yield {name: [] for name in held}
 
@@ -134,6 +136,15 @@ def test_pagerank_ends_within_its_tolerance(seed: int) -> None:
         found: dict[int, float] = dict(maintained.rows().keys())
         expected = {node: rank / 1_000_000 for node, rank in pagerank(state, 200)}
         assert found == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("step", [7, 1000])
+def test_pagerank_moves_shares_by_its_step(step: int) -> None:
+    program = load("pagerank")
+    maintained = Maintained(program, step=str(step))
+    for state in histories(program, Random(step)):
+        maintained.lead({table: Counter(rows) for table, rows in state.items()})
+        assert maintained.rows() == Counter(pagerank(state, step=step))
 
 
 @pytest.mark.parametrize("name", names())

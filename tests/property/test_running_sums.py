@@ -1,8 +1,11 @@
-"""The law where values move in every round of a loop: histories are walked by running sums."""
+"""The law where values move in every round of a loop: states of groups add up round by round."""
 
 from functools import partial
+from random import Random
+from time import process_time
 
 import hypothesis.strategies as st
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -10,7 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Column, Literal
 from ivm.dataflow.nodes import Arrange, Iterate, Join, Map, Node, Recursive, Reduce, Union, columns
-from tests.property.engine import Change, assert_law, edges, frontiers, run
+from ivm.pool import Pool
+from tests.property.engine import EDGES, Change, assert_law, edges, frontiers, run
 
 INT, FLOAT = pa.int64(), pa.float64()
 ROUNDS = 12
@@ -27,6 +31,8 @@ AGGREGATES = {
 FLOATS = {
     "sum": Aggregate("sum", 1, "v", FLOAT, nullable=True),
     "avg": Aggregate("avg", 1, "v", FLOAT, nullable=True),
+    "comoment": Aggregate("comoment", 1, "v", FLOAT, nullable=True),
+    "comoment of pairs": Aggregate("comoment", 1, "v", FLOAT, nullable=True, other=1),
 }
 
 
@@ -42,15 +48,16 @@ def moving(aggregate: Aggregate, rounds: int = ROUNDS) -> Node:
     return Iterate((("worth", summed),), "worth", max_rounds=rounds, stops=True)
 
 
-def moving_floats(aggregate: Aggregate) -> Node:
-    """The same of floats, with sums and averages that are rounded."""
+def moving_floats(aggregate: Aggregate, given: pa.DataType = FLOAT) -> Node:
+    """The same of floats, with results that are rounded, of values that are `given`."""
     schema = pa.schema([WORTH.field(0), pa.field("v", FLOAT)])
     name = Recursive("worth", schema)
     src, _ = columns(edges)
-    start = Map(edges, (("node", src), ("v", Literal(0.1, FLOAT))))
+    start = Map(edges, (("node", src), ("v", Literal(7 if given == INT else 0.1, given))))
     along = Join(Arrange(name, (0,)), Arrange(edges, (0,)), (("node", 2), ("v", 1)))
     node, v = Column(0, INT, False), Column(1, FLOAT, True)
     share = Call("multiply", (v, Literal(0.3, FLOAT)), FLOAT, True)
+    share = share if given == FLOAT else Call("cast", (share,), INT, True)
     both = Union((start, Map(along, (("node", node), ("v", share)))))
     summed = Reduce(both, (0,), (aggregate,))
     return Iterate((("worth", summed),), "worth", max_rounds=ROUNDS, stops=True)
@@ -97,6 +104,12 @@ def test_floats_equal_recomputation_at_every_time(
 
 
 @thoroughly
+@given(changes=rewirings(), stops=frontiers())
+def test_comoments_of_integers_equal_recomputation(changes: list[Change], stops: list[int]) -> None:
+    assert_law(moving_floats(FLOATS["comoment"], INT), changes, stops)
+
+
+@thoroughly
 @given(changes=rewirings(times=16), stops=frontiers(16))
 def test_many_times_of_one_step_are_told_apart(changes: list[Change], stops: list[int]) -> None:
     assert_law(moving(AGGREGATES["sum"]), changes, stops)
@@ -120,3 +133,52 @@ def test_a_dataflow_installed_late_equals_recomputation_from_then_on(times: int)
     later = [Change("edges", (i, i), 1 + i % times, -1) for i in range(5) if (i * i) % 3 != 1]
     for install_at in (0, 1, 2):
         assert_law(moving(AGGREGATES["sum"]), graph + later, [1, 2, 8], install_at=install_at)
+
+
+def moving_with_before(rounds: int = ROUNDS) -> Node:
+    """A sum of each node's neighbours, to which that of the round before is joined and added."""
+    summed = moving(AGGREGATES["sum"], rounds)
+    assert isinstance(summed, Iterate)
+    ((_, fresh),) = summed.bindings
+    both = Join(Arrange(fresh, (0,)), Arrange(worth, (0,)), (("node", 0), ("new", 1), ("old", 2)))
+    node, new, old = columns(both)
+    total = Call("add", (new, old), INT, True)
+    rest = Call("modulo", (total, Literal(101, INT)), INT, True)
+    added = Map(both, (("node", node), ("v", rest)))
+    body = Reduce(Union((fresh, added)), (0,), (AGGREGATES["sum"],))
+    return Iterate((("worth", body),), "worth", max_rounds=rounds, stops=True)
+
+
+@thoroughly
+@given(changes=rewirings(), stops=frontiers())
+def test_a_join_of_what_moves_with_its_past_equals_recomputation(
+    changes: list[Change], stops: list[int]
+) -> None:
+    assert_law(moving_with_before(), changes, stops)
+
+
+def _took(node: Node) -> tuple[float, float]:
+    """Processor seconds of a load, and the median of one changed edge."""
+    pool = Pool()
+    pool.create_input("edges", EDGES, ())
+    pool.install("out", node, None)
+    chance = Random(1)
+    rows = [(chance.randrange(40), chance.randrange(40)) for _ in range(160)]
+    spent = []
+    for time in range(8):
+        given = rows if time == 0 else [rows[time], (time, 2 * time)]
+        diffs = np.ones(len(given), np.int64) if time == 0 else np.array([-1, 1])
+        batch = pa.RecordBatch.from_pydict(
+            {"src": [src for src, _ in given], "dst": [dst for _, dst in given]}, EDGES
+        )
+        began = process_time()
+        pool.feed("edges", batch, diffs, time)
+        pool.advance(time + 1)
+        spent.append(process_time() - began)
+    return spent[0], sorted(spent[1:])[3]
+
+
+def test_a_load_and_a_change_take_time_as_there_are_rounds() -> None:
+    few, many = _took(moving(AGGREGATES["sum"], 25)), _took(moving(AGGREGATES["sum"], 200))
+    assert many[0] < 24 * few[0]
+    assert many[1] < 24 * few[1]

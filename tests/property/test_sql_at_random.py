@@ -21,7 +21,7 @@ def compiled(query: str) -> CompiledView:
 
 
 @given(query=queries(), given=tables)
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_random_query_answers_as_in_duckdb(query: str, given: Tables) -> None:
     node = compiled(query).node
     result = evaluate(node, {name: Counter(rows) for name, rows in given.items()})
@@ -30,7 +30,7 @@ def test_a_random_query_answers_as_in_duckdb(query: str, given: Tables) -> None:
 
 
 @given(query=queries(), before=tables, after=tables)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_pool_maintains_a_random_query(query: str, before: Tables, after: Tables) -> None:
     view = compiled(query)
     pool = Pool()

@@ -13,6 +13,8 @@ from ivm.dataflow.expressions import Literal
 from ivm.dataflow.nodes import Get, Iterate, Map, Recursive, TemporalFilter, columns
 from ivm.errors import SchemaMismatch, Unsupported
 from ivm.pool import Pool
+from tests.property.engine import AnyPool
+from tests.property.members import Threads
 
 LAST = 6
 INT: pa.DataType = pa.int64()
@@ -47,12 +49,16 @@ def expected(changes: list[Change], moves: list[int], time: int) -> Counter[tupl
 
 def started(workers: int) -> Pool:
     pool = Pool(workers)
-    pool.create_input("clock", CLOCK, ["now"])
-    pool.create_input("events", EVENTS, ["moment", "id", "name"])
+    create_inputs(pool)
     return pool
 
 
-def feed(pool: Pool, changes: list[Change], moves: list[int], first: int, end: int) -> None:
+def create_inputs(pool: AnyPool) -> None:
+    pool.create_input("clock", CLOCK, ["now"])
+    pool.create_input("events", EVENTS, ["moment", "id", "name"])
+
+
+def feed(pool: AnyPool, changes: list[Change], moves: list[int], first: int, end: int) -> None:
     """All changes and the clock at the times from `first` to below `end`."""
     for at in range(first, end):
         before, now = sum(moves[:at]), sum(moves[: at + 1])
@@ -82,7 +88,28 @@ def feed(pool: Pool, changes: list[Change], moves: list[int], first: int, end: i
 def test_at_every_time_what_has_come_by_then_is_there(
     workers: int, changes: list[Change], moves: list[int], stops: set[int], install_at: int
 ) -> None:
-    pool = started(workers)
+    assert_law(started(workers), changes, moves, stops, install_at)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(
+    changes=changes,
+    moves=clocks,
+    stops=st.sets(st.integers(1, LAST - 1)),
+    install_at=st.integers(0, LAST - 1),
+)
+def test_two_members_have_one_clock(
+    changes: list[Change], moves: list[int], stops: set[int], install_at: int
+) -> None:
+    with Threads(members=2) as pool:
+        create_inputs(pool)
+        assert_law(pool, changes, moves, stops, install_at)
+
+
+def assert_law(
+    pool: AnyPool, changes: list[Change], moves: list[int], stops: set[int], install_at: int
+) -> None:
+    """What has come by each time from `install_at` on is there."""
     counts: Counter[tuple[object, ...]] = Counter()
     found: dict[int, Counter[tuple[object, ...]]] = {}
     for first, end in pairwise(sorted({0, *stops, install_at, LAST})):

@@ -130,9 +130,9 @@ def test_what_is_dropped_releases_its_arrangements_and_strings() -> None:
     pool.drop("out")
     assert {info.name for info in pool.arrangements()} == before
     pool.drop_input("people")
-    pool._sweep_at = 0
+    pool._core.strings.limit = 0
     pool.advance(2)
-    assert pool._interner.count == 0
+    assert pool._core.interner.count == 0
 
 
 def test_an_arrangement_of_changing_rows_holds_what_is_there_and_not_all_that_came() -> None:

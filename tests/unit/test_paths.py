@@ -17,7 +17,7 @@ r, s, t = _relation("r", "a", "b"), _relation("s", "b", "c"), _relation("t", "a"
 
 
 def _keys(join: DeltaJoin) -> set[tuple[str, tuple[int, ...]]]:
-    return {(arrange.input.name, arrange.key) for arrange in join.inputs}  # type: ignore[union-attr]
+    return {(arrange.input.name, arrange.key) for arrange in join.inputs}  # type: ignore[attr-defined]
 
 
 def test_a_path_continues_with_the_relation_that_most_columns_bind() -> None:

@@ -2,7 +2,8 @@
 
 A table is arranged whole by plain columns, or a private collection is first reduced to the columns
 that the join needs. Where an arrangement of the whole table exists already, a filter on the table
-is put off until after the join rather than made into a private copy.
+is put off until after the join rather than made into a private copy; so is one that asks for no
+more than that there are values, since a copy that leaves out the NULLs is about as large as all.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 
 from ivm.dataflow import nodes as df
 from ivm.dataflow.arrangement_order import arranged_positions
-from ivm.dataflow.expressions import Column, Expression
+from ivm.dataflow.expressions import Call, Column, Expression
 from views.lowering.lowered import Lowered, moved
+from views.plan.scalars import conjuncts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,27 @@ def arranged_by(
         return _access(lowered, plain, ())
     if plain is not None and isinstance(lowered.node, df.Filter):
         source = lowered.node.input
-        if isinstance(source, df.Get) and arrangement_name(source, plain) in existing:
-            whole = Lowered(source, lowered.positions)
-            return _access(whole, plain, (lowered.node.predicate,))
+        predicate = lowered.node.predicate
+        if isinstance(source, df.Get) and (
+            arrangement_name(source, plain) in existing or _leaves_out_null(predicate)
+        ):
+            return _access(Lowered(source, lowered.positions), plain, (predicate,))
     return _private(lowered, keys, needed)
 
 
 def arrangement_name(source: df.Get, key: Sequence[int]) -> str:
     """Names the arrangement of a whole collection by some of its columns, as the pool does."""
     return f"{source.name}[{', '.join(source.schema.field(i).name for i in key)}]"
+
+
+def _leaves_out_null(predicate: Expression) -> bool:
+    """Whether a condition only asks for columns that are not NULL."""
+    return all(
+        isinstance(part, Call)
+        and part.function == "is_not_null"
+        and all(isinstance(argument, Column) for argument in part.arguments)
+        for part in conjuncts(predicate)
+    )
 
 
 def _plain(lowered: Lowered, keys: Sequence[Expression]) -> tuple[int, ...] | None:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from ivm.dataflow import nodes as df
 from ivm.dataflow.expressions import Call, Column, Expression, Literal
-from ivm.dataflow.traversal import expressions, is_deeper, walk
+from ivm.dataflow.traversal import is_deeper, walk
 from views.errors import QueryTooLarge
 
 MAX_NODES_DEEP = 10_000  # nodes on a path from the root of a dataflow
@@ -21,7 +21,7 @@ def check_depth(node: df.Node) -> None:
             f"the query needs a dataflow of more than {MAX_NODES_DEEP:,} steps one after another; "
             "make some of them views of their own"
         )
-    if any(_call_depth(e) > MAX_CALLS_DEEP for each in walk(node) for e in expressions(each)):
+    if any(_call_depth(e) > MAX_CALLS_DEEP for each in walk(node) for e in each.expressions):
         raise QueryTooLarge(
             f"an expression is nested more than {MAX_CALLS_DEEP} deep; "
             "compute its parts in a subquery, or in a view of their own"

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import ivm.dataflow.nodes as df
 from ivm.dataflow.expressions import Column, Expression
-from ivm.dataflow.traversal import free_names
+from ivm.dataflow.loop_nodes import free_names
 from views.errors import UnsupportedSql
 from views.plan.scalars import columns_of, substitute
 

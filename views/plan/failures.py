@@ -1,14 +1,14 @@
 """Failure analysis: an expression that has no value for some row makes it an error row.
 
-Of the functions those of `_TOTAL` are known to have a value for all arguments; that any other may
-fail is assumed.
+Of the functions those of `_TOTAL` are known to have a value for all arguments, some others for
+constant ones; that any other may fail is assumed.
 """
 
 import math
 
 import pyarrow as pa
 
-from ivm.dataflow.expressions import Call, Expression
+from ivm.dataflow.expressions import Call, Expression, Literal, Value
 from views.plan.nodes import Plan, remembered
 from views.plan.scalars import walk
 from views.plan.trees import expressions
@@ -18,6 +18,7 @@ _TOTAL = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "is_null", "is_not_null",
     "is_distinct", "is_not_distinct", "case", "coalesce",
 })  # fmt: skip
+_TOTAL_OF_TEXTS = frozenset({"length", "lower", "position", "starts_with", "upper"})
 # These have no value only where it is beyond the range of their type.
 _ARITHMETIC = frozenset({"add", "subtract", "multiply", "negate", "abs"})
 
@@ -40,8 +41,27 @@ def plan_may_fail(plan: Plan) -> bool:
 
 
 def _is_total(call: Call) -> bool:
-    if call.function != "cast":
-        return call.function in _TOTAL
+    match call.function:
+        case "cast":
+            return _is_total_cast(call)
+        case "like" | "ilike":  # a constant pattern is refused where it is none
+            return isinstance(call.arguments[1], Literal)
+        case "substring":
+            text, *places = call.arguments
+            return text.type == pa.string() and all(
+                isinstance(p, Literal) and _is_natural(p.value) for p in places
+            )
+        case function if function in _TOTAL_OF_TEXTS:
+            return call.arguments[0].type == pa.string()
+        case function:
+            return function in _TOTAL
+
+
+def _is_natural(value: Value | None) -> bool:
+    return isinstance(value, int) and value >= 0
+
+
+def _is_total_cast(call: Call) -> bool:
     given, wanted = call.arguments[0].type, call.type
     if isinstance(wanted, pa.Decimal128Type):
         (digits, scale), (most, kept) = _digits(given), _digits(wanted)

@@ -14,7 +14,7 @@
 WITH MUTUALLY RECURSIVE distance (node $node, steps bigint) AS (
     SELECT node, min(steps)
     FROM (
-        SELECT node, 0 AS steps FROM roots
+        SELECT node, 0 AS steps FROM roots WHERE node IS NOT NULL
         UNION ALL
         SELECT e.dst, d.steps + 1
         FROM distance d JOIN edges e ON e.src = d.node

@@ -23,6 +23,7 @@ WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT $rounds)
     applied (node $node, heat bigint) AS (
         SELECT v.node, v.heat + coalesce(g.total, 0) / 2
         FROM vertices v LEFT JOIN gathered g ON g.node = v.node
+        WHERE v.node IS NOT NULL AND v.heat IS NOT NULL
     ),
     scattered (dst $node, message bigint) AS (
         SELECT e.dst, a.heat FROM applied a JOIN edges e ON e.src = a.node

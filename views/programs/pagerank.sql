@@ -1,12 +1,15 @@
 -- PageRank after a fixed number of rounds, in millionths.
 --
--- Ranks are whole numbers, so that equal inputs give equal ranks whatever order they came in.
+-- Ranks are whole numbers, so that equal inputs give equal ranks whatever order they came in. What
+-- goes along an edge is rounded down to a multiple of the step: the greater this is, the fewer nodes
+-- a change reaches.
 --
 -- Naiad (CACM 2016), "Graph processing" and figure 4; differential dataflow (CIDR 2013), section
 -- 5.2.
 --
 -- parameter: node = bigint
 -- parameter: rounds = 20
+-- parameter: step = 1
 -- reads: edges(src $node, dst $node)
 -- key: node
 -- example:
@@ -17,6 +20,7 @@ WITH
     graph AS (SELECT src, dst FROM edges WHERE src IS NOT NULL AND dst IS NOT NULL),
     nodes AS (SELECT src AS node FROM graph UNION SELECT dst FROM graph),
     degrees AS (SELECT src AS node, count(*) AS degree FROM graph GROUP BY src),
+    links AS (SELECT g.src, g.dst, d.degree FROM graph g JOIN degrees d ON d.node = g.src),
     ranked AS (
         WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT $rounds)
         rank (node $node, millionths bigint) AS (
@@ -24,10 +28,9 @@ WITH
             FROM (
                 SELECT node, 150000 AS share FROM nodes
                 UNION ALL
-                SELECT e.dst, r.millionths * 85 / (100 * d.degree)
+                SELECT l.dst, r.millionths * 85 / (100 * $step * l.degree) * $step
                 FROM rank r
-                JOIN degrees d ON d.node = r.node
-                JOIN graph e ON e.src = r.node
+                JOIN links l ON l.src = r.node
             ) AS shares
             GROUP BY node
         )

@@ -18,25 +18,25 @@ WITH
     graph AS (SELECT src, dst FROM edges WHERE src IS NOT NULL AND dst IS NOT NULL),
     nodes AS (SELECT src AS node FROM graph UNION SELECT dst FROM graph),
     degrees AS (SELECT src AS node, count(*) AS degree FROM graph GROUP BY src),
+    links AS (SELECT g.src, g.dst, d.degree FROM graph g JOIN degrees d ON d.node = g.src),
     ranked AS (
         WITH MUTUALLY RECURSIVE (ERROR AT RECURSION LIMIT $rounds)
         rank (node $node, value double precision) AS (
-            SELECT
-                n.node,
-                CASE WHEN abs(n.value - o.value) < $tolerance THEN o.value ELSE n.value END
+            SELECT node, CASE WHEN abs(value - former) < $tolerance THEN former ELSE value END
             FROM (
-                SELECT node, 0.15 + 0.85 * sum(share) AS value
+                SELECT node, 0.15 + 0.85 * sum(share) AS value, sum(former) AS former
                 FROM (
-                    SELECT node, 0::double precision AS share FROM nodes
+                    SELECT node, 0::double precision AS share, NULL::double precision AS former
+                    FROM nodes
                     UNION ALL
-                    SELECT e.dst, r.value / d.degree
+                    SELECT l.dst, r.value / l.degree, NULL
                     FROM rank r
-                    JOIN degrees d ON d.node = r.node
-                    JOIN graph e ON e.src = r.node
+                    JOIN links l ON l.src = r.node
+                    UNION ALL
+                    SELECT node, 0, value FROM rank
                 ) AS shares
                 GROUP BY node
-            ) AS n
-            LEFT JOIN rank o ON o.node = n.node
+            ) AS moved
         )
         SELECT node, value FROM rank
     )

@@ -29,7 +29,7 @@ WITH
     met AS (
         SELECT src, dst, 0 AS steps FROM pairs WHERE src = dst
         UNION ALL
-        SELECT src, dst, 1 FROM ahead WHERE node = dst
+        SELECT src, dst, CASE WHEN node = dst THEN 1 END FROM ahead
         UNION ALL
         SELECT a.src, a.dst, 2
         FROM ahead a JOIN behind b ON b.src = a.src AND b.dst = a.dst AND b.node = a.node
@@ -40,4 +40,7 @@ WITH
         SELECT a.src, a.dst, 4
         FROM ahead2 a JOIN behind2 b ON b.src = a.src AND b.dst = a.dst AND b.node = a.node
     )
-SELECT src, dst, min(steps) AS steps FROM met GROUP BY src, dst
+SELECT src, dst, min(steps) AS steps
+FROM met
+GROUP BY src, dst
+HAVING min(steps) IS NOT NULL

@@ -11,7 +11,7 @@
 --   roots: (1,)
 --   rows: (1,), (2,), (3,)
 WITH RECURSIVE reached (node) AS (
-    SELECT node FROM roots
+    SELECT node FROM roots WHERE node IS NOT NULL
     UNION
     SELECT e.dst FROM reached r JOIN edges e ON e.src = r.node WHERE e.dst IS NOT NULL
 )

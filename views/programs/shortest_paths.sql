@@ -16,7 +16,7 @@
 WITH MUTUALLY RECURSIVE distance (node $node, cost $number) AS (
     SELECT node, min(cost)
     FROM (
-        SELECT node, 0::$number AS cost FROM roots
+        SELECT node, 0::$number AS cost FROM roots WHERE node IS NOT NULL
         UNION ALL
         SELECT e.dst, d.cost + e.weight
         FROM distance d JOIN edges e ON e.src = d.node

@@ -37,6 +37,7 @@ WITH
     counted AS (
         SELECT c.component, h.tag, count(*) AS uses
         FROM hashtags h JOIN components c ON c.node = h.author
+        WHERE h.tag IS NOT NULL
         GROUP BY c.component, h.tag
     )
 SELECT DISTINCT ON (component) component, tag, uses

@@ -4,6 +4,7 @@ A rule maps a plan to one of the same meaning with the same columns.
 
 - `asking`: evaluation on demand: subqueries that may fail are evaluated for the rows that ask
 - `context`: the context of rules: fresh column numbers, and the arrangements that exist
+- `days`: days compared with constant moments, as days
 - `decorrelate`: decorrelation: every Apply becomes a join of two independent plans
 - `factoring`: factoring: a condition that every alternative of an OR has stands before the OR
 - `folding`: constant folding: constants are computed once, and empty inputs dropped
@@ -26,7 +27,7 @@ from views.plan.trees import size
 from views.rewrites.context import Context
 from views.rewrites.decorrelate import decorrelate
 from views.rewrites.factoring import factor_conditions
-from views.rewrites.folding import fold_constants
+from views.rewrites.folding import drop_empty, fold_constants
 from views.rewrites.joinorder import order_joins
 from views.rewrites.outerjoins import strengthen_joins
 from views.rewrites.pushdown import push_filters
@@ -38,8 +39,9 @@ from views.rewrites.spans import normalise_spans
 Rule = Callable[[Plan, Context], Plan]
 
 RULES: tuple[tuple[str, Rule], ...] = (
+    ("fold_constants", fold_constants),  # first: what is constant cannot fail for some row
     ("decorrelate", decorrelate),
-    ("fold_constants", fold_constants),
+    ("drop_empty", drop_empty),
     ("factor_conditions", factor_conditions),
     ("semijoins", semijoins),
     ("strengthen_joins", strengthen_joins),

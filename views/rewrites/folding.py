@@ -31,11 +31,17 @@ from views.plan.nulls import is_strict
 from views.plan.scalars import FALSE, TRUE, conjunction, conjuncts, rebuild
 from views.plan.trees import bottom_up
 from views.rewrites.context import Context
+from views.rewrites.days import by_day
 
 
 def fold_constants(plan: Plan, context: Context) -> Plan:
     """Computes the constant expressions of `plan`, and drops inputs that have no rows."""
     return bottom_up(plan, lambda p: _emptied(_folded(p)))
+
+
+def drop_empty(plan: Plan, context: Context) -> Plan:
+    """Drops inputs of `plan` that have no rows, as where a subquery's condition is false."""
+    return bottom_up(plan, _emptied)
 
 
 def _folded(plan: Plan) -> Plan:
@@ -101,6 +107,8 @@ def fold(expression: Expression) -> Expression:
             return _either(call)
         case "case":
             return _chosen(call)
+    call = by_day(call)
+    arguments = call.arguments
     values = [a.value for a in arguments if isinstance(a, Literal)]
     if None in values:
         return Literal(None, call.type) if is_strict(call.function) else call

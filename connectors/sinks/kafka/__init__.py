@@ -1,5 +1,6 @@
 """Deltas out to Kafka, exactly once: one transaction per batch, with its progress inside.
 
+- `counts`: counts of transactions, messages and bytes for whoever watches
 - `former_keys`: finds the keys that a former life of a view has left in its topic
 - `logs`: passes librdkafka's log to a listener, and never prints it
 - `producer`: a transactional producer that knows when it must not be used again

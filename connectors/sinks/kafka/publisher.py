@@ -15,13 +15,14 @@ together, rather than every one of them lagging.
 
 import time as clock
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from threading import Event
 from typing import TypeVar
 
 from confluent_kafka import KafkaException
+from opentelemetry import trace
 
 from connectors.connections import Connection
 from connectors.errors import (
@@ -37,8 +38,11 @@ from connectors.health import PartFault
 from connectors.kafka.topics import Cluster
 from connectors.progress.journal import Journal
 from connectors.sinks.avro import AvroEncoding
+from connectors.sinks.connect import ConnectEncoding
 from connectors.sinks.encoding import Encoding, JsonEncoding
 from connectors.sinks.envelopes import Envelope
+from connectors.sinks.frontiers import Frontiers
+from connectors.sinks.kafka.counts import Sent, Transactions
 from connectors.sinks.kafka.former_keys import former_keys
 from connectors.sinks.kafka.producer import TransactionalProducer, is_fencing
 from connectors.sinks.kafka.progress import REMEDY, Progress, Published
@@ -46,7 +50,7 @@ from connectors.sinks.kafka.reading import last_progress
 from connectors.sinks.kafka.refusals import DENIED, is_too_large, recreated, refused
 from connectors.sinks.kafka.topics import PROGRESS_CONFIG, Topic, Topics
 from connectors.sinks.kafka.view import KafkaView, Outgoing, Written
-from connectors.sinks.sink import Changes, Output, Reached
+from connectors.sinks.sink import Changes, Output, Reached, Redefined
 from ivm.errors import IvmError
 
 # How long to wait between attempts while the brokers are away, in seconds: at first, and at most.
@@ -58,16 +62,20 @@ _BATCH_BYTES = 1_000_000
 
 Answer = TypeVar("Answer")
 
+TRACER = trace.get_tracer("ivm")
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
     """The publishing service: `name` is the setting `service`, from which its ids are derived.
 
-    `transaction_seconds` bounds a transaction; the broker aborts one that is older.
+    `transaction_seconds` bounds a transaction; the broker aborts one that is older. Between two
+    frontiers of a view that does not change are `progress_seconds` at least.
     """
 
     name: str
     transaction_seconds: float
+    progress_seconds: float = 0.0
 
     @property
     def progress_topic(self) -> str:
@@ -76,9 +84,10 @@ class Service:
 
 
 class Publisher:
-    """The views of one connection; used by one thread at a time, but for `fault`.
+    """The views of one connection; used by one thread at a time, but for `fault` and `sent`.
 
-    `fault` says what keeps a transaction from being committed, while it does.
+    `fault` says what keeps a transaction from being committed, while it does; `transactions` counts
+    them.
     """
 
     def __init__(
@@ -98,7 +107,9 @@ class Publisher:
         self._is_replayed = False
         self._batch_bytes = _BATCH_BYTES
         self._views: dict[str, KafkaView] = {}
+        self._frontiers = Frontiers(service.progress_seconds)
         self.fault: PartFault | None = None
+        self.transactions = Transactions()
 
     # --- views ---
 
@@ -115,6 +126,7 @@ class Publisher:
             if fault := self._topics.faults({output.name: view.state}).get(output.name):
                 raise fault
             self._views[output.name] = view
+            self._frontiers.watch(output)
         except KafkaException as error:
             assert output.target is not None
             if error.args[0].code() in DENIED:
@@ -132,12 +144,13 @@ class Publisher:
             self._start()
             self._expect_journaled()
             state = self._last.views.get(output.name)
-            if state is None or state.plan != output.plan:
+            if state is None or state.plan not in (output.plan, output.next_plan):
                 found = "another definition" if state else "nothing"
                 raise SinkDiverged(
                     f"view {output.name!r}: {self._where} knows {found} of it; {REMEDY}"
                 )
             self._views[output.name] = self._old_view(output, state)
+            self._frontiers.watch(output)
         except (KafkaException, Unavailable) as error:
             fault = self._recover(error)
             raise BrokerFault(fault.detail, fault.part, fault.setting) from error
@@ -146,6 +159,7 @@ class Publisher:
     def drop(self, name: str) -> None:
         """Publish nothing more of a view; its topic stays as it is."""
         self._views.pop(name, None)
+        self._frontiers.forget(name)
         if not self._views:
             self.fault = None  # nobody waits for the brokers any more
 
@@ -159,6 +173,11 @@ class Publisher:
         view = self._views.get(name)
         return view.stalled if view else None
 
+    def sent(self, name: str) -> Sent | None:
+        """What was published of a view since it was opened or restored, and what waits."""
+        view = self._views.get(name)
+        return view.sent if view else None
+
     def has(self, time: int) -> bool:
         """Whether all that `view` publishes at `time` is committed."""
         return time <= self._last.time
@@ -170,6 +189,29 @@ class Publisher:
     def skip(self, name: str, changes: Changes) -> None:
         """Note deltas that are committed and come again."""
         self._views[name].skip(changes)
+
+    def expect(self, output: Output) -> None:
+        """See that a view can go on as `output`, whose schemas are registered then.
+
+        Raises InvalidSink for columns that its format or the registry does not take, and
+        RegistryUnavailable.
+        """
+        self._envelope(output, self._views[output.name].topic)
+
+    def redefine(self, redefined: Redefined, reached: Reached) -> None:
+        """Publish a view as it is redefined from a time on, in the next transaction.
+
+        Where that is committed already, the difference is noted. Waits for a registry.
+        """
+        view = self._views[redefined.output.name]
+        self._frontiers.watch(redefined.output)
+        envelope = self._patiently(lambda: self._envelope(redefined.output, view.topic))
+        if not self.has(reached.time):
+            view.redefine(envelope, redefined, reached)
+            return
+        for part in redefined.parts:
+            view.skip(part)
+        view.follow(envelope)
 
     def _new_view(self, output: Output) -> KafkaView:
         target = output.target
@@ -213,7 +255,9 @@ class Publisher:
     def _envelope(self, output: Output, topic: Topic) -> Envelope:
         assert output.target is not None
         encoding: Encoding = JsonEncoding()
-        if output.target.format == "avro":
+        if output.target.format == "connect-json":
+            encoding = ConnectEncoding(output, topic.name, output.target.envelope)
+        elif output.target.format == "avro":
             config = config_of(self._connection)
             if config is None:
                 raise InvalidSink(
@@ -246,19 +290,46 @@ class Publisher:
                 self._expect_same(reached)
             return
         self._is_replayed = True
+        silent = self._silent(waiting, reached)
         last: dict[str, Sequence[Written]] = {}
         for view in waiting:
-            *earlier, last[view.output.name] = view.stages()
-            for stage in earlier:
-                self._publish({view.output.name: stage}, None)
-        self._publish(last, reached)
+            if view.output.name not in silent:
+                *earlier, last[view.output.name] = view.stages()
+                for stage in earlier:
+                    self._publish({view.output.name: stage}, None, is_last=False)
+        self._publish(last, reached, advances=not silent)
         for view in waiting:
             if view.stalled is None:
                 view.finished(view.waiting)
-        self.tend()
+        self._note(last, reached)
+        self._try_again()
 
-    def tend(self) -> None:
-        """Try again to publish views that have stalled, once they are due (raises as `commit`)."""
+    def _silent(self, waiting: Sequence[KafkaView], reached: Reached) -> Collection[str]:
+        """The views that tell nothing at this time: they have no change, and no frontier is due.
+
+        All that do not change are told together, so that the record of progress need not name them.
+        """
+        shares = self._last.views
+        idle = [v.output.name for v in waiting if v.is_idle and v.state == shares[v.output.name]]
+        return () if self._frontiers.due(idle, reached) else set(idle)
+
+    def _note(self, told: Collection[str], reached: Reached) -> None:
+        for name in told:
+            if self._views[name].stalled is None:
+                self._frontiers.note(name, reached)
+
+    def tend(self, reached: Reached) -> None:
+        """Publish frontiers that are due, and views that have stalled (raises as `commit`)."""
+        if self._is_open and reached.time == self._last.time:
+            running = {name: view for name, view in self._views.items() if view.keeps_pace}
+            due = self._frontiers.due(running, reached)
+            if due:
+                self._publish({name: [running[name].nothing(reached)] for name in due}, None)
+                self._note(due, reached)
+        self._try_again()
+
+    def _try_again(self) -> None:
+        """Try again to publish views that have stalled, once they are due."""
         due = [view for view in self._views.values() if view.is_due]
         faults = self._topics.faults({view.output.name: view.state for view in due})
         for view in due:
@@ -289,15 +360,27 @@ class Publisher:
         """Let go of the connection."""
         self._let_go()
 
-    def _publish(self, stage: Mapping[str, Sequence[Written]], reached: Reached | None) -> None:
-        """One transaction; it completes `reached`, unless other stages of that follow."""
+    def _publish(
+        self,
+        stage: Mapping[str, Sequence[Written]],
+        reached: Reached | None,
+        *,
+        is_last: bool = True,
+        advances: bool = False,
+    ) -> None:
+        """One transaction, which completes `reached`, if that is given.
+
+        It `is_last` unless other stages of the same changes follow. Whether it `advances` the views
+        of which it tells a frontier alone, is the record's to say.
+        """
         while True:
             outgoing = [
-                self._views[name].outgoing(written, reached is not None)
+                self._views[name].outgoing(written, is_last)
                 for name, written in stage.items()
                 if self._views[name].stalled is None
             ]
-            faults = self._transact(self._record(self._states(outgoing), reached), outgoing)
+            record = self._record(self._states(outgoing), reached, advances=advances)
+            faults = self._transact(record, outgoing)
             if faults is None:
                 break
             for name, fault in faults.items():
@@ -310,13 +393,16 @@ class Publisher:
         states = {name: view.state for name, view in self._views.items()}
         return states | {sent.view: sent.state for sent in outgoing}
 
-    def _record(self, views: Mapping[str, Published], reached: Reached | None) -> Progress:
+    def _record(
+        self, views: Mapping[str, Published], reached: Reached | None, *, advances: bool
+    ) -> Progress:
         if reached is None:
             return self._last.next(views)
         told = reached.offsets.told()
         return self._last.next(
             views,
-            advances=reached.time > self._last.time,  # a view put at a time of before is alone
+            advances=advances
+            and reached.time > self._last.time,  # a view put at a time of before is alone
             time=reached.time,
             moment=reached.moment,
             ranges=reached.ranges,
@@ -356,6 +442,21 @@ class Publisher:
     def _attempt(self, record: Progress, outgoing: Sequence[Outgoing]) -> None:
         producer = self._producer
         assert producer is not None
+        started = clock.monotonic()
+        with TRACER.start_as_current_span("transaction") as span:
+            span.set_attribute("messaging.system", "kafka")
+            span.set_attribute("ivm.connection", self._connection.name)
+            span.set_attribute("ivm.messages", sum(len(sent.messages) for sent in outgoing))
+            self._write(producer, record, outgoing)
+        self._last = record
+        self.transactions.committed += 1
+        self.transactions.seconds += clock.monotonic() - started
+        for sent in outgoing:
+            self._views[sent.view].count(sent)
+
+    def _write(
+        self, producer: TransactionalProducer, record: Progress, outgoing: Sequence[Outgoing]
+    ) -> None:
         producer.begin(lambda: self._expect_writable(outgoing))
         for sent in outgoing:
             messages = sent.messages
@@ -365,7 +466,6 @@ class Publisher:
         key, value = record.key(self._connection.name), record.encode()
         producer.produce(self._service.progress_topic, [key], [value], [0], lambda _: [])
         producer.commit()
-        self._last = record
 
     def _given_up(self, outgoing: Sequence[Outgoing]) -> Mapping[str, IvmError] | None:
         """Have the transaction aborted; why views are at fault, None if the connection is.
@@ -373,6 +473,7 @@ class Publisher:
         The producer after this one finds out whether the transaction was committed after all.
         """
         assert self._producer is not None
+        self.transactions.given_up += 1
         self._producer.hear()
         errors = self._producer.refused
         self._let_go()

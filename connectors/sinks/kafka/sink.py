@@ -12,8 +12,9 @@ from connectors.connections import Connection
 from connectors.errors import UnknownConnection
 from connectors.health import PartFault
 from connectors.progress.journal import Journal
+from connectors.sinks.kafka.counts import Sent, Transactions
 from connectors.sinks.kafka.publisher import Publisher, Service
-from connectors.sinks.sink import Changes, Output, Reached
+from connectors.sinks.sink import Changes, Output, Reached, Redefined
 
 
 class KafkaSink:
@@ -59,6 +60,16 @@ class KafkaSink:
         if view in self._views:
             self._views[view].skip(view, changes)
 
+    def expect(self, output: Output) -> None:
+        """See that a view can go on as `output` (raises as `Publisher.expect`)."""
+        if output.name in self._views:
+            self._views[output.name].expect(output)
+
+    def redefine(self, redefined: Redefined, reached: Reached) -> None:
+        """Take the difference of a view that is redefined, or skip it if it is committed."""
+        if redefined.output.name in self._views:
+            self._views[redefined.output.name].redefine(redefined, reached)
+
     def prepare(self, reached: Reached) -> None:
         """Nothing is durable in Kafka before it is committed."""
 
@@ -67,10 +78,11 @@ class KafkaSink:
         for publisher in self._publishers.values():
             publisher.commit(reached)
 
-    def tend(self) -> None:
-        """Publish deltas that had to wait (raises as `Publisher.tend`)."""
+    def tend(self, reached: Reached) -> bool:
+        """Publish deltas and frontiers that had to wait (raises as `Publisher.tend`)."""
         for publisher in self._publishers.values():
-            publisher.tend()
+            publisher.tend(reached)
+        return False  # whoever reads them asks the broker
 
     def drop(self, view: str) -> None:
         """Publish nothing more of `view`."""
@@ -87,6 +99,16 @@ class KafkaSink:
         """Why a view is not published at present."""
         publisher = self._views.get(view)
         return publisher.stalled(view) if publisher else None
+
+    def sent(self, view: str) -> Sent | None:
+        """What was published of a view since the start, and what waits; None without a sink."""
+        publisher = self._views.get(view)
+        return publisher.sent(view) if publisher else None
+
+    @property
+    def transactions(self) -> Mapping[str, Transactions]:
+        """The counts of transactions by connection."""
+        return {name: publisher.transactions for name, publisher in self._publishers.copy().items()}
 
     def faults(self) -> list[PartFault]:
         """The faults that keep deltas from being published at present."""

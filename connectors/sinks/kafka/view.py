@@ -21,16 +21,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+import numpy as np
 import pyarrow as pa
 import structlog
 
 from connectors.errors import KeyNotUnique, RecordTooLarge, SinkDiverged, SinkLagging
 from connectors.sinks.digest import weight
 from connectors.sinks.envelopes import Envelope, Messages
+from connectors.sinks.kafka.counts import Sent
 from connectors.sinks.kafka.producer import Headers
 from connectors.sinks.kafka.progress import Published
 from connectors.sinks.kafka.topics import Topic
-from connectors.sinks.sink import Changes, Output, Reached
+from connectors.sinks.sink import Changes, Output, Reached, Redefined
 
 # Arrow's size of the rows of a snapshot that one transaction carries.
 STAGE_BYTES = 64 << 20
@@ -47,10 +49,11 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Deltas that were written and not committed."""
+    """Deltas that were written and not committed, with what makes messages of them."""
 
     changes: Changes
     reached: Reached
+    envelope: Envelope
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,8 @@ class KafkaView:
         self.stalled: str | None = None
         self._wait = _FIRST_WAIT
         self._due = 0.0
+        self._messages_sent = 0
+        self._bytes_sent = 0
 
     @property
     def output(self) -> Output:
@@ -108,9 +113,39 @@ class KafkaView:
         return tuple(self._written)
 
     @property
+    def sent(self) -> Sent:
+        """What was published since the view was opened or restored, and what waits."""
+        waiting = sum(written.changes.rows.nbytes for written in self.waiting)
+        return Sent(self._messages_sent, self._bytes_sent, waiting)
+
+    def count(self, outgoing: Outgoing) -> None:
+        """Count messages that were committed."""
+        messages = outgoing.messages
+        self._messages_sent += len(messages)
+        for texts in (messages.keys, messages.values):
+            self._bytes_sent += sum(map(len, filter(None, texts)))
+
+    @property
     def is_new(self) -> bool:
         """Whether its snapshot is not published yet, at least not whole."""
         return self._is_new
+
+    @property
+    def keeps_pace(self) -> bool:
+        """Whether each time that is published tells its frontier, if need be."""
+        is_behind = self.stalled is not None or self.state.complete is not None
+        return bool(self.state.frontiers) and not (
+            self._is_new or is_behind or self.state.failed is not None
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has a frontier to tell, and no change that waits."""
+        return self.keeps_pace and not any(map(_has_changes, self._written))
+
+    def nothing(self, reached: Reached) -> Written:
+        """No deltas, up to a time: a frontier alone."""
+        return Written(_NoChanges(self.output.schema), reached, self._envelope)
 
     @property
     def is_due(self) -> bool:
@@ -119,12 +154,24 @@ class KafkaView:
 
     def write(self, changes: Changes, reached: Reached) -> None:
         """Take deltas for the next transaction."""
-        self._written.append(Written(changes, reached))
+        self._written.append(Written(changes, reached, self._envelope))
         if self.stalled and sum(w.changes.rows.nbytes for w in self._written) > BACKLOG_BYTES:
             self.fail(
                 f"{SinkLagging.code}: more than {BACKLOG_BYTES:,} bytes of deltas wait to be "
                 f"published ({self.stalled}); drop the view and make it anew"
             )
+
+    def redefine(self, envelope: Envelope, redefined: Redefined, reached: Reached) -> None:
+        """Take the difference to another definition, in the stead of deltas; `envelope` is its."""
+        if redefined.gone is not None:
+            self.write(redefined.gone, reached)
+        self.follow(envelope)
+        self.write(redefined.come, reached)
+
+    def follow(self, envelope: Envelope) -> None:
+        """Publish what comes from now on as another definition has it."""
+        self._envelope = envelope
+        self.state = replace(self.state, plan=envelope.output.plan)
 
     def skip(self, changes: Changes) -> None:
         """Note deltas that are committed."""
@@ -167,13 +214,13 @@ class KafkaView:
         self._is_new = False
 
     def backlog(self) -> Sequence[Written]:
-        """The oldest of the written deltas, as many as fit a transaction."""
-        size, count = 0, 0
+        """The oldest of the written deltas, as many as fit a transaction, of whole times."""
+        size, count, time = 0, 0, -1
         for written in self._written:
             size += written.changes.rows.nbytes
-            if count and size > STAGE_BYTES:
+            if count and size > STAGE_BYTES and written.reached.time > time:
                 break
-            count += 1
+            count, time = count + 1, written.reached.time
         return self._written[:count]
 
     def stages(self) -> Sequence[Sequence[Written]]:
@@ -211,12 +258,12 @@ class KafkaView:
         target = self.output.target
         assert target is not None
         found = Messages([], [], [], [])
-        for part in written:
+        for part, after in zip(written, [*written[1:], None], strict=True):
             if target.snapshot or not self._is_new:
-                found.extend(self._envelope.messages(part.changes, part.reached, self._is_new))
+                found.extend(part.envelope.messages(part.changes, part.reached, self._is_new))
                 found.extend(self._tombstones(found.keys, part.reached, is_last))
-            if is_last:
-                found.extend(self._envelope.frontiers(part.reached))
+            if is_last and (after is None or after.reached.time > part.reached.time):
+                found.extend(part.envelope.frontiers(part.reached))
         self._refuse_large(found)
         return found
 
@@ -235,6 +282,8 @@ class KafkaView:
     def _refuse_large(self, messages: Messages) -> None:
         """Raise RecordTooLarge for a message that the topic does not take."""
         limit = self.topic.limit - _BATCH_OVERHEAD - _RECORD_OVERHEAD - len(self.output.name)
+        if _longest(messages.keys) + _longest(messages.values) <= limit:
+            return
         for key, value in zip(messages.keys, messages.values, strict=True):
             if len(value or b"") + len(key or b"") > limit:
                 named = (key or value or b"")[:200].decode(errors="replace")
@@ -244,6 +293,10 @@ class KafkaView:
                     f"{self.topic.name!r} takes {limit:,} (its max.message.bytes); raise that, "
                     "then drop the view and make it anew"
                 )
+
+
+def _longest(contents: Sequence[bytes | None]) -> int:
+    return max(map(len, filter(None, contents)), default=0)
 
 
 def _divided(written: Written) -> Iterator[Written]:
@@ -266,3 +319,17 @@ class _Part:
         self.errors: pa.RecordBatch = whole.errors if part.start == 0 else whole.errors.slice(0, 0)
         self.error_times = whole.error_times[errors]
         self.error_diffs = whole.error_diffs[errors]
+
+
+class _NoChanges:
+    """No deltas of rows of a schema."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.rows: pa.RecordBatch = pa.RecordBatch.from_pylist([], schema)
+        self.errors: pa.RecordBatch = pa.record_batch({"error": pa.array([], pa.string())})
+        self.times = self.error_times = np.empty(0, np.uint64)
+        self.diffs = self.error_diffs = np.empty(0, np.int64)
+
+
+def _has_changes(written: Written) -> bool:
+    return bool(written.changes.rows.num_rows or written.changes.errors.num_rows)

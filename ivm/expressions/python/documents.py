@@ -22,6 +22,8 @@ def _member(document: Document, key: str) -> Any:
 
 
 def _item(document: Document, position: int) -> Any:
+    if not isinstance(document, list | dict):
+        document = [document]  # as PostgreSQL holds it
     if not isinstance(document, list) or not -len(document) <= position < len(document):
         return _ABSENT
     return document[position]

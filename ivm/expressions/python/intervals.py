@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from functools import reduce
 
 from ivm.dataflow.expressions import Call
 from ivm.expressions.python.script import Script, constant
@@ -46,6 +47,21 @@ def percentile(values: list[Interval], fraction: float) -> Interval:
     return add(low, multiply(add(high, negate(low)), at - math.floor(at)))
 
 
+def _distinct(values: list[Interval]) -> list[Interval]:
+    """Give the intervals of ordered `values` of which none is as long as the one before."""
+    return [value for i, value in enumerate(values) if not i or span(value) != span(values[i - 1])]
+
+
+def sum_of_distinct(values: list[Interval]) -> Interval:
+    """Add up ordered `values`, of those that are equally long the first."""
+    return reduce(add, _distinct(values))
+
+
+def average_of_distinct(values: list[Interval]) -> Interval:
+    """Divide that sum by how many there are."""
+    return divide(sum_of_distinct(values), len(_distinct(values)))
+
+
 def zone_offset(value: Interval) -> Interval:
     """Give an interval in whole seconds, which may be a zone's offset (raises ValueError)."""
     if value.months or value.days:
@@ -57,7 +73,9 @@ def zone_offset(value: Interval) -> Interval:
 SCRIPTS: dict[str, Script] = {
     "fit_interval": Script(fit_interval, ("interval", "text"), made=True, constants=(1,)),
     "interval_part": Script(part, ("text", "interval"), made=True, constants=(0,)),
+    "interval_average": Script(average_of_distinct, ("list",)),
     "interval_percentile": Script(percentile, ("list", "float")),
+    "interval_sum": Script(sum_of_distinct, ("list",)),
     "zone_offset": Script(zone_offset, ("interval",)),
     "interval_span": Script(lambda value: Decimal(span(value)), ("interval",)),
     "interval_normal": Script(normal, ("interval",)),

@@ -19,6 +19,11 @@ cdef enum:
 # Adds `diff` copies of a number, which stands for both x and y.
 cdef void add_number(uint64_t* state, int128 value, int64_t diff) noexcept nogil
 
+# Adds other sums, of numbers, of floats, or of pairs.
+cdef void merge_numbers(uint64_t* state, const uint64_t* other) noexcept nogil
+cdef void merge_floats(uint64_t* state, const uint64_t* other) noexcept nogil
+cdef void merge_pairs(uint64_t* state, const uint64_t* other) noexcept nogil
+
 # Divides for `n` such numbers, which are integers of unit 10**-scale; the result is an order-preserving word.
 cdef uint64_t comoment_of_numbers(const uint64_t* state, int64_t n, int scale) noexcept nogil
 

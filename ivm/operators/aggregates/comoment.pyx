@@ -4,7 +4,7 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ivm.operators.aggregates.exact_sum cimport EXACT_WORDS, exact_add
+from ivm.operators.aggregates.exact_sum cimport EXACT_WORDS, exact_add, exact_merge
 from ivm.operators.aggregates.bigint cimport add_shifted, divide, leading_bits, magnitude_of, multiply, nearest
 from ivm.expressions.kernels.decimals cimport power_of_ten
 from ivm.rows.words cimport decode_double, encode_double
@@ -39,6 +39,21 @@ cdef void add_number(uint64_t* state, int128 value, int64_t diff) noexcept nogil
     multiply(number, 2, number, 2, square)
     multiply(square, 4, &times, 1, scaled)
     add_shifted(state + SUM, SQUARES, scaled, 5, 0, diff < 0)
+
+
+cdef void merge_numbers(uint64_t* state, const uint64_t* other) noexcept nogil:
+    add_shifted(state, SUM, other, SUM, 0, False)
+    add_shifted(state + SUM, SQUARES, other + SUM, SQUARES, 0, False)
+
+
+cdef void merge_floats(uint64_t* state, const uint64_t* other) noexcept nogil:
+    exact_merge(state, other)
+    add_shifted(state + EXACT_WORDS, PRODUCTS, other + EXACT_WORDS, PRODUCTS, 0, False)
+
+
+cdef void merge_pairs(uint64_t* state, const uint64_t* other) noexcept nogil:
+    exact_merge(state, other)
+    merge_floats(state + EXACT_WORDS, other + EXACT_WORDS)
 
 
 cdef uint64_t comoment_of_numbers(const uint64_t* state, int64_t n, int scale) noexcept nogil:

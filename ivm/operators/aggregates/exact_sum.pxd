@@ -12,6 +12,9 @@ cdef enum:
 # Adds `diff` copies of the value that the order-preserving `word` encodes.
 cdef void exact_add(uint64_t* state, uint64_t word, int64_t diff) noexcept nogil
 
+# Adds another sum.
+cdef void exact_merge(uint64_t* state, const uint64_t* other) noexcept nogil
+
 # Writes the sum divided by `count` as an order-preserving word; False where finite values come to more than a
 # float64 holds.
 cdef bint exact_value(const uint64_t* state, int64_t count, uint64_t* word) noexcept nogil

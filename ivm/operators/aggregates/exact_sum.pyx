@@ -41,6 +41,13 @@ cdef void exact_add(uint64_t* state, uint64_t word, int64_t diff) noexcept nogil
         _add_scaled(state + 3, mantissa, <uint64_t> diff, exponent, value < 0)
 
 
+cdef void exact_merge(uint64_t* state, const uint64_t* other) noexcept nogil:
+    cdef int i
+    for i in range(EXACT_WORDS - LIMBS):
+        state[i] += other[i]
+    add_shifted(state + EXACT_WORDS - LIMBS, LIMBS, other + EXACT_WORDS - LIMBS, LIMBS, 0, False)
+
+
 # Adds (or subtracts) mantissa * times * 2**shift.
 cdef void _add_scaled(uint64_t* limbs, uint64_t mantissa, uint64_t times, int shift,
                       bint subtract) noexcept nogil:

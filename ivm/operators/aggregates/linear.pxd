@@ -31,6 +31,8 @@ cdef class Accumulation(Logic):
     cdef vector[Term] terms
     cdef uint64_t overflow          # the word of the error's message
     cdef void add(self, uint64_t* state, const uint64_t* val, int64_t diff) noexcept nogil
+    # Adds the state of other values.
+    cdef void merge(self, uint64_t* state, const uint64_t* other) noexcept nogil
     # Appends a group's output with diff 1; nothing for a state without rows.
     cdef int put(self, const uint64_t* state, Updates* result) except -1 nogil
     # Writes `out_words` words: 0 or an error's word, then the outputs.

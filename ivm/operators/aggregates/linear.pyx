@@ -23,8 +23,11 @@ from ivm.operators.aggregates.comoment cimport (
     comoment_of_numbers,
     comoment_of_pairs,
     int128,
+    merge_floats,
+    merge_numbers,
+    merge_pairs,
 )
-from ivm.operators.aggregates.exact_sum cimport EXACT_WORDS, exact_add, exact_value
+from ivm.operators.aggregates.exact_sum cimport EXACT_WORDS, exact_add, exact_merge, exact_value
 from ivm.operators.aggregates.aggregate cimport Logic
 from ivm.operators.aggregates.ordering cimport Candidate
 from ivm.expressions.kernels.decimals cimport power_of_ten, quotient_digits, round_division
@@ -216,6 +219,26 @@ cdef class Accumulation(Logic):
             else:
                 _wide_add(state + t.state + 1, value, diff)
 
+    cdef void merge(self, uint64_t* state, const uint64_t* other) noexcept nogil:
+        cdef Term* t
+        cdef size_t i
+        add_to(state, other[0])
+        for i in range(self.terms.size()):
+            t = &self.terms[i]
+            if t.function == COUNT_ROWS:
+                continue
+            add_to(state + t.state, other[t.state])
+            if t.function == COUNT:
+                continue
+            if t.function >= BIT_AND:
+                _merge_bits(t, state + t.state + 1, other + t.state + 1)
+            elif t.function == COMOMENT:
+                _merge_comoments(t, state + t.state + 1, other + t.state + 1)
+            elif t.kind == FLOAT:
+                exact_merge(state + t.state + 1, other + t.state + 1)
+            else:
+                _wide_merge(state + t.state + 1, other + t.state + 1)
+
     cdef void finish(self, const uint64_t* state, uint64_t* out) noexcept nogil:
         cdef Term* t
         cdef size_t i
@@ -292,6 +315,15 @@ cdef inline void _add_bits(const Term* t, uint64_t* state, uint64_t word, int64_
         state[i] += <uint64_t> diff * (bits >> i & 1)
 
 
+cdef void _merge_bits(const Term* t, uint64_t* state, const uint64_t* other) noexcept nogil:
+    cdef int i
+    if t.function == BIT_XOR:
+        state[0] ^= other[0]
+        return
+    for i in range(WORD_BITS):
+        state[i] += other[i]
+
+
 cdef inline uint64_t _bits(const Term* t, const uint64_t* state, int64_t count) noexcept nogil:
     cdef int64_t least = count if t.function == BIT_AND else 1
     cdef uint64_t bits = 0
@@ -310,6 +342,15 @@ cdef uint64_t _comoment(const Term* t, const uint64_t* sums, int64_t count) noex
     if t.other < 0:
         return comoment_of_floats(sums, count)
     return comoment_of_pairs(sums, count)
+
+
+cdef void _merge_comoments(const Term* t, uint64_t* sums, const uint64_t* others) noexcept nogil:
+    if t.kind != FLOAT:
+        merge_numbers(sums, others)
+    elif t.other < 0:
+        merge_floats(sums, others)
+    else:
+        merge_pairs(sums, others)
 
 
 cdef void _write(const Term* t, int128 total, uint64_t* out) noexcept nogil:
@@ -338,6 +379,14 @@ cdef inline void _wide_add(uint64_t* sum, int128 value, int64_t diff) noexcept n
     cdef int128 low = <int128> <uint64_t> value * diff
     cdef int128 carry = <int128> sum[2] + <int128> <uint64_t> low
     cdef int128 high = _int128(sum[0], sum[1]) + (value >> 64) * diff + (low >> 64) + (carry >> 64)
+    sum[0] = <uint64_t> (high >> 64)
+    sum[1] = <uint64_t> high
+    sum[2] = <uint64_t> carry
+
+
+cdef inline void _wide_merge(uint64_t* sum, const uint64_t* other) noexcept nogil:
+    cdef int128 carry = <int128> sum[2] + <int128> other[2]
+    cdef int128 high = _int128(sum[0], sum[1]) + _int128(other[0], other[1]) + (carry >> 64)
     sum[0] = <uint64_t> (high >> 64)
     sum[1] = <uint64_t> high
     sum[2] = <uint64_t> carry

@@ -55,8 +55,8 @@ cdef class Arrange(Sealing):
             total += (<Operator> source).out.length
         return total
 
-    cdef bint yields(self) noexcept nogil:
-        return self.trace.fresh != NULL
+    cdef Py_ssize_t yields(self) noexcept nogil:
+        return 0 if self.trace.fresh == NULL else self.trace.fresh.updates
 
     cdef int step(self) except -1 nogil:
         cdef Py_ssize_t total = 0

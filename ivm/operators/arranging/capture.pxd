@@ -10,6 +10,7 @@ from ivm.trace.batch cimport Batch
 # Capture holds the updates of all steps since the last drain.
 cdef class Capture(Operator):
     cdef Updates taken          # since the last drain
+    cdef Py_ssize_t captured    # of those, the updates of this activation
     # Appends all held updates to `all`.
     cdef int give(self, Updates* all) except -1
     # Drops the held updates.

@@ -22,6 +22,9 @@ cdef class Capture(Operator):
     def __dealloc__(self):
         release(&self.taken)
 
+    cdef Py_ssize_t yields(self) noexcept nogil:
+        return self.captured
+
     cdef int give(self, Updates* all) except -1:
         if append(all, self.taken.words, self.taken.length) < 0:
             no_memory()
@@ -41,6 +44,7 @@ cdef class CaptureRows(Capture):
         return self.source.out.length
 
     cdef int step(self) except -1 nogil:
+        self.captured = self.source.out.length
         if self.taken.length == 0 and read_alone(self.source):
             self.taken, self.source.out = self.source.out, self.taken
         elif append(&self.taken, self.source.out.words, self.source.out.length) < 0:
@@ -63,8 +67,10 @@ cdef class CaptureArranged(Capture):
 
     cdef int step(self) except -1 nogil:
         cdef Batch* b
+        self.captured = 0
         self.reader.look(self.region)
         for b in self.reader.delta:
+            self.captured += b.updates
             if b.updates >= LARGE:
                 self.kept.push_back(Kept(b, self.region.lower))
                 retain(b)

@@ -1,6 +1,7 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
+from ivm.operators.base.budget cimport Budget
 from ivm.threads.work_stealing cimport Slice, take_part
 from ivm.rows.updates cimport Updates, release_large
 from ivm.trace.batch cimport Batch
@@ -10,6 +11,7 @@ from ivm.trace.spine cimport Trace
 cdef enum:
     KEPT_UPDATES = 1 << 14      # buffers up to this size are reused
     WORTH_SEEKING = 32          # look-ups of a shard for which a thread is worth waking
+    WORTH_LOOKING = 1 << 16     # updates after which an operator at work looks at its budget
 
 
 # A region is the position of one scope, the same for all its operators in all shards.
@@ -18,6 +20,8 @@ cdef class Region:
     cdef uint64_t lower                 # no time of this activation has a smaller root coordinate
     cdef uint64_t upper                 # nor one that is not below this
     cdef uint64_t at[MAX_COORDINATES]   # the present round of each loop, from index 1 on
+    cdef int weight                     # activations for which a timed one of few updates stands; 0: none is timed
+    cdef void* budget                   # a Budget of all that runs here, borrowed, or NULL
 
 
 # One shard of one operator, or the operator of all shards.
@@ -39,6 +43,7 @@ cdef class Operator:
                                         # or from all; one that seeks as well takes several (`takes_part`)
     cdef bint owns                      # takes those of the keys that its shard owns, since it keeps a state
     cdef bint keeps                     # the shards keep states of keys that `step_all` finds
+    cdef Py_ssize_t unseen              # updates that it has made since it looked at its budget
     # Takes this activation's input and makes `out` anew.
     cdef int step(self) except -1 nogil
     # Of the first shard, if the operator `keeps`: takes the input of all `shards`, whichever owns it, and
@@ -47,8 +52,8 @@ cdef class Operator:
     # Before the shards step one by one: gives the first shard's input, if it is small, to the owners of its
     # keys.
     cdef int hand_out(self, const vector[void*]* shards) except -1 nogil
-    # True if this activation left output for the operators after it.
-    cdef bint yields(self) noexcept nogil
+    # The number of updates that this activation left for the operators after it.
+    cdef Py_ssize_t yields(self) noexcept nogil
     # True if it holds row errors that the runner has not taken.
     cdef bint troubled(self) noexcept nogil
     # Estimates the waiting input updates, and so whether threads are worth waking.
@@ -90,6 +95,20 @@ cdef class Reader:
 # True for an output with a single reader, which may take the updates away instead of copying them.
 cdef inline bint read_alone(Operator source) noexcept nogil:
     return source.readers == 1
+
+
+# Looks at the region's budget, if it has one (raises BudgetExceeded).
+cdef inline int look_at_budget(Region region) except -1 nogil:
+    return 0 if region.budget == NULL else (<Budget> region.budget).look()
+
+
+# Lets an operator that has made so many updates look at its budget now and then (raises BudgetExceeded).
+cdef inline int spend(Operator operator, Py_ssize_t updates) except -1 nogil:
+    operator.unseen += updates
+    if operator.unseen < WORTH_LOOKING:
+        return 0
+    operator.unseen = 0
+    return look_at_budget(operator.region)
 
 
 # Gives back a large output that its single reader has read, so that the next output can have the memory.

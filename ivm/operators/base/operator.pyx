@@ -27,6 +27,8 @@ cdef class Region:
             self.at[i] = 0
         self.lower = 0
         self.upper = 0
+        self.weight = 0
+        self.budget = NULL
 
 
 cdef class Operator:
@@ -40,6 +42,7 @@ cdef class Operator:
         self.parks = self.settles = self.seeks = self.consolidated = False
         self.shares = NULL
         self.slices = self.owns = self.keeps = False
+        self.unseen = 0
 
     def __dealloc__(self):
         release(&self.out)
@@ -56,8 +59,8 @@ cdef class Operator:
     cdef bint troubled(self) noexcept nogil:
         return False
 
-    cdef bint yields(self) noexcept nogil:
-        return self.out.length > 0
+    cdef Py_ssize_t yields(self) noexcept nogil:
+        return self.out.length
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return 0

@@ -14,3 +14,4 @@ cdef class Evaluate(Fallible):
     cdef Py_ssize_t taken   # of the source's updates, before this activation
     # Evaluates the rows that the source has so far, and empties it: the source calls this while it steps.
     cdef int take(self) except -1 nogil
+    cdef int _evaluate(self) except -1 nogil

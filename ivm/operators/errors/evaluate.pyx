@@ -7,7 +7,7 @@ row does.
 from libc.stdint cimport uint64_t
 
 from ivm.operators.base.flatten cimport Place, find_part, read_updates
-from ivm.operators.base.operator cimport Operator, Reader, Region, let_go
+from ivm.operators.base.operator cimport WORTH_LOOKING, Operator, Reader, Region, let_go, spend
 from ivm.operators.errors.split_errors cimport Settling
 from ivm.rows.packing cimport Packing
 from ivm.expressions.program cimport Program
@@ -60,9 +60,21 @@ cdef class Evaluate(Fallible):
         if self.taken == 0:
             self.out.length = 0
         if self.source.out.length > 0:
-            self.program.apply(&self.source.out, &self.out, &self.errors)
+            self._evaluate()
             let_go(self.source)
         self.taken = 0
+        return 0
+
+    # Evaluates the source's updates: where there is a budget, some at a time, to look at it between.
+    cdef int _evaluate(self) except -1 nogil:
+        cdef Updates some = self.source.out
+        cdef Py_ssize_t left = some.length, most = left if self.region.budget == NULL else <Py_ssize_t> WORTH_LOOKING
+        while left > 0:
+            some.length = min(left, most)
+            self.program.apply(&some, &self.out, &self.errors)
+            spend(self, some.length)
+            some.words += some.length * some.stride
+            left -= some.length
         return 0
 
     cdef void abandon(self) noexcept nogil:
@@ -110,6 +122,7 @@ cdef class EvaluateNew(Fallible):
                 left -= read_updates(b, &place, min(left, <Py_ssize_t> VECTOR), self.region, self.packing,
                                      &self.whole)
                 self.program.apply(&self.whole, &self.out, &self.errors)
+                spend(self, self.whole.length)
                 self.whole.length = 0
         return 0
 

@@ -15,7 +15,7 @@ arrangements, VLDB 2020, section 5.3.1, has the join of two.)
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from ivm.operators.base.operator cimport Operator, Reader, Region, read_alone
+from ivm.operators.base.operator cimport Operator, Reader, Region, read_alone, spend
 from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport Updates, append, empty_updates, push, release, update_at
 from ivm.trace.batch cimport (
@@ -138,6 +138,7 @@ cdef class Lookup(Operator):
         cdef const uint64_t* time
         cdef uint64_t* update
         for s in range(i, end):
+            spend(self, first_val(b, k + 1) - first_val(b, k))
             given = update_at(self.sought, s)
             time = given + self.sought.row_words
             for v in range(first_val(b, k), first_val(b, k + 1)):

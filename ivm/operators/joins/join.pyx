@@ -13,18 +13,18 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from ivm.operators.errors.evaluate cimport Evaluate
-from ivm.operators.base.operator cimport Operator, Reader, Region, first_of, read_alone, takes_part
+from ivm.operators.base.operator cimport (
+    WORTH_LOOKING, Operator, Reader, Region, first_of, look_at_budget, read_alone, spend, takes_part,
+)
 from ivm.rows.packing cimport Packing, pack
 from ivm.rows.updates cimport push
 from ivm.expressions.kernels.vectors cimport VECTOR
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, seek_key, time_of, val_at,
 )
-from ivm.trace.counts cimport product_of
+from ivm.trace.counts cimport add_to, product_of
 from ivm.trace.probe cimport GROUP, SPARSE, probe
-from ivm.trace.times cimport compare_words, join_into
-
-cdef Py_ssize_t MOST = 0x7FFFFFFFFFFFFFFF
+from ivm.trace.times cimport MAX_COORDINATES, compare_words, join_into
 
 
 @cython.final
@@ -35,7 +35,7 @@ cdef class Join(Operator):
     cdef readonly Reader right
     cdef Packing packing
     cdef void* evaluate     # an Evaluate, borrowed: it holds this operator, and lives if it alone does
-    cdef Py_ssize_t most    # pairs that are held before they are evaluated
+    cdef Py_ssize_t mark    # pairs that are held before they are evaluated, or before it looks at its budget
 
     def __init__(self, Region region, int row_words, Reader left, Reader right, Packing packing):
         self.seeks = self.slices = True
@@ -80,17 +80,16 @@ cdef class Join(Operator):
                     pairs += found_pairs(b, j, end_b, a, i)
         return pairs
 
-    cdef bint yields(self) noexcept nogil:
-        return self.out.length > 0 or self._is_taken_from()
+    cdef Py_ssize_t yields(self) noexcept nogil:
+        return self.out.length + (<Evaluate> self.evaluate).taken if self._is_taken_from() else self.out.length
 
-    # True if `evaluate` has taken pairs. It may be gone where the join has another reader too.
+    # True if `evaluate` takes pairs early. It may be gone where the join has another reader too.
     cdef inline bint _is_taken_from(self) noexcept nogil:
-        return (self.evaluate != NULL and read_alone(self)
-                and (<Evaluate> self.evaluate).taken > 0)
+        return self.evaluate != NULL and read_alone(self)
 
     cdef int step(self) except -1 nogil:
         self.out.length = 0
-        self.most = VECTOR if self.evaluate != NULL and read_alone(self) else MOST
+        self.mark = VECTOR if self._is_taken_from() else <Py_ssize_t> WORTH_LOOKING
         self.left.look(self.region)
         self.right.look(self.region)
         if self.parts == 1:
@@ -180,26 +179,73 @@ cdef class Join(Operator):
 
     cdef int _pairs(self, const Batch* a, Py_ssize_t i, const Batch* b, Py_ssize_t j) except -1 nogil:
         cdef Py_ssize_t v, w, t, u
+        cdef bint alone
         cdef uint64_t* update
-        cdef uint64_t* time
         for v in range(first_val(a, i), first_val(a, i + 1)):
+            t = first_update(a, v)
+            alone = first_update(a, v + 1) - t == 1
             for w in range(first_val(b, j), first_val(b, j + 1)):
-                for t in range(first_update(a, v), first_update(a, v + 1)):
-                    for u in range(first_update(b, w), first_update(b, w + 1)):
-                        update = push(&self.out)
-                        if update == NULL:
-                            with gil:
-                                raise MemoryError("no memory for a join's output")
-                        pack(self.packing, key_at(a, i), val_at(a, v), val_at(b, w), update)
-                        time = update + self.out.row_words
-                        memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))
-                        time[0] = self.region.lower
-                        join_into(time, time_of(a, t), a.time_words)
-                        join_into(time, time_of(b, u), b.time_words)
-                        update[self.out.stride - 1] = <uint64_t> _product(a, t, b, u)
-                        if self.out.length >= self.most:
-                            (<Evaluate> self.evaluate).take()
+                u = first_update(b, w)
+                if not alone or first_update(b, w + 1) - u > 1:
+                    self._pairs_of_times(a, i, v, b, j, w)
+                    continue
+                update = self._new_pair(a, i, v, b, j, w)
+                self._find_time(a, t, b, u, update + self.out.row_words)
+                update[self.out.stride - 1] = <uint64_t> _product(a, t, b, u)
+                self._hand_over()
         return 0
+
+    # Joins two values at several times. Those times of one that are not after a time of the other are neighbours,
+    # and their pairs have this time: so what came in round 1 and went in round 2 makes no pair in round 3.
+    cdef int _pairs_of_times(self, const Batch* a, Py_ssize_t i, Py_ssize_t v, const Batch* b, Py_ssize_t j,
+                             Py_ssize_t w) except -1 nogil:
+        cdef uint64_t time[MAX_COORDINATES]
+        cdef Py_ssize_t t, u
+        cdef uint64_t* update = NULL
+        for t in range(first_update(a, v), first_update(a, v + 1)):
+            for u in range(first_update(b, w), first_update(b, w + 1)):
+                self._find_time(a, t, b, u, time)
+                if update != NULL and compare_words(update + self.out.row_words, time, self.out.time_words) == 0:
+                    add_to(&update[self.out.stride - 1], <uint64_t> _product(a, t, b, u))
+                    continue
+                if update == NULL or update[self.out.stride - 1] != 0:
+                    self._hand_over()
+                    update = self._new_pair(a, i, v, b, j, w)
+                memcpy(update + self.out.row_words, time, self.out.time_words * sizeof(uint64_t))
+                update[self.out.stride - 1] = <uint64_t> _product(a, t, b, u)
+        if update != NULL and update[self.out.stride - 1] == 0:
+            self.out.length -= 1
+        return self._hand_over()
+
+    cdef inline uint64_t* _new_pair(self, const Batch* a, Py_ssize_t i, Py_ssize_t v, const Batch* b,
+                                    Py_ssize_t j, Py_ssize_t w) except NULL nogil:
+        cdef uint64_t* update = push(&self.out)
+        if update == NULL:
+            with gil:
+                raise MemoryError("no memory for a join's output")
+        pack(self.packing, key_at(a, i), val_at(a, v), val_at(b, w), update)
+        return update
+
+    # The least upper bound of the times of two updates.
+    cdef inline void _find_time(self, const Batch* a, Py_ssize_t t, const Batch* b, Py_ssize_t u,
+                                uint64_t* time) noexcept nogil:
+        memcpy(time, self.region.at, self.out.time_words * sizeof(uint64_t))
+        time[0] = self.region.lower
+        join_into(time, time_of(a, t), a.time_words)
+        join_into(time, time_of(b, u), b.time_words)
+
+    cdef inline int _hand_over(self) except -1 nogil:
+        if self.out.length >= self.mark:
+            return self._pass_mark()
+        return 0
+
+    # Hands pairs over if they are taken early, and looks at the budget.
+    cdef int _pass_mark(self) except -1 nogil:
+        if self._is_taken_from():
+            spend(self, self.out.length)
+            return (<Evaluate> self.evaluate).take()
+        self.mark += WORTH_LOOKING
+        return look_at_budget(self.region)
 
 
 # The diff of a pair: mostly one side has a diff of 1 throughout.

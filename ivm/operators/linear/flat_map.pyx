@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ivm.operators.errors.evaluate cimport Fallible
-from ivm.operators.base.operator cimport Operator, Region
+from ivm.operators.base.operator cimport Operator, Region, look_at_budget
 from ivm.rows.codec cimport decode, encode
 from ivm.rows.layout cimport Layout
 from ivm.rows.interner cimport NO_STRING, Interner
@@ -56,6 +56,7 @@ cdef class FlatMap(Fallible):
         cdef Py_ssize_t start = 0, n = self.source.out.length
         self.out.length = 0
         while start < n:
+            look_at_budget(self.region)
             with gil:
                 self._apply(start, min(<Py_ssize_t> VECTOR, n - start))
             start += VECTOR

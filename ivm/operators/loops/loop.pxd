@@ -1,3 +1,5 @@
+from libc.stdint cimport uint64_t
+
 from ivm.operators.base.operator cimport Operator
 from ivm.operators.loops.parking cimport Parking
 from ivm.rows.updates cimport Updates
@@ -5,6 +7,12 @@ from ivm.rows.updates cimport Updates
 
 cdef class Variable(Operator):
     cdef Parking parking
+
+
+cdef class Feedback(Operator):
+    cdef Operator source
+    cdef Variable variable
+    cdef uint64_t rounds
 
 
 cdef class Collect(Operator):

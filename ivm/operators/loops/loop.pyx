@@ -126,10 +126,6 @@ cdef class Feedback(Operator):
     that cancel must not keep the loop going. A loop of a number of `rounds` has no next one after the last.
     """
 
-    cdef Operator source
-    cdef Variable variable
-    cdef uint64_t rounds
-
     def __init__(self, Region region, int row_words, Operator source, Variable variable, rounds):
         self.source = source
         self.variable = variable
@@ -183,8 +179,8 @@ cdef class Collect(Operator):
             update[self.gathered.stride - 1] = given.words[(i + 1) * given.stride - 1]
         return 0
 
-    cdef bint yields(self) noexcept nogil:
-        return self.gathered.length > 0
+    cdef Py_ssize_t yields(self) noexcept nogil:
+        return self.gathered.length
 
     cdef size_t held_bytes(self) noexcept nogil:
         return bytes_of(&self.gathered)

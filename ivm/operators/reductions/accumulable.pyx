@@ -18,7 +18,7 @@ from ivm.operators.base.ownership cimport OwnKeys, first_own, next_own
 from ivm.operators.errors.split_errors cimport Settling
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.packing cimport Packing, pack
-from ivm.rows.updates cimport Updates, copy_few, empty_updates, push, release, reserve, update_at
+from ivm.rows.updates cimport Updates, bytes_of, copy_few, empty_updates, push, release, reserve, update_at
 from ivm.trace.batch cimport (
     Batch, diff_of, first_update, first_val, key_at, val_at,
 )
@@ -74,6 +74,9 @@ cdef class Accumulate(Fallible):
 
     def __dealloc__(self):
         release(&self.order)
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.out) + bytes_of(&self.order) + self.groups.room
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.source.out.length

@@ -20,8 +20,6 @@ cdef struct Touch:
     uint32_t key                # its entry among the groups
     uint32_t ordered            # entries of `now` that are in order; those after are its tail
     uint64_t visit              # the visit that evaluated it last
-    uint32_t visits             # and how many did
-    uint32_t sums               # 1 + the place of its running sums, or 0
     Entries now                 # the input's changes
     Entries said                # the output's changes so far
     Entries axes                # (axis, coordinate, least coordinate on the other axis), 0
@@ -80,11 +78,11 @@ cdef class Curves:
     cdef int expect(self, size_t keys) except -1 nogil
     # The place in `touches` of `key`; made if this step did not touch it yet.
     cdef uint32_t touch(self, const uint64_t* key) except? 0xFFFFFFFF nogil
-    # Sorts the tail of a touched key's new entries, before they are read in order.
+    # Sorts the tail of a touched key's new entries, before they are read.
     cdef int order(self, uint32_t place) except -1 nogil
     # Makes room for so many more new entries of a touched key.
     cdef int make_room(self, uint32_t place, Py_ssize_t more) except -1 nogil
-    # Adds an update's value, sweep time and diff to the new entries of a touched key: behind them, if it has sums.
+    # Adds an update's value, sweep time and diff to the new entries of a touched key.
     cdef int add(self, uint32_t place, const uint64_t* entry) except -1 nogil
     # Builds a touched key's axes, unless it has them.
     cdef int find_axes(self, uint32_t place) except -1 nogil

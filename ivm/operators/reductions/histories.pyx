@@ -172,7 +172,7 @@ cdef class Curves:
         cdef const uint64_t* time = entry + self.words
         cdef uint32_t n = touch.now.length
         cdef uint64_t* last
-        if n < MANY and touch.sums == 0:
+        if n < MANY:
             if add_entry(&touch.now, entry, self.stride, &self.slab) < 0:
                 self._no_memory()
             touch.ordered = touch.now.length
@@ -181,7 +181,7 @@ cdef class Curves:
             if last == NULL:
                 self._no_memory()
             memcpy(last, entry, self.stride * sizeof(uint64_t))
-            if touch.ordered == n and n > 0 and compare_words(
+            if touch.ordered == n and compare_words(
                     last - self.stride, entry, self.stride - 1) < 0:
                 touch.ordered = n + 1
         join_into(self.bound(place), time, self.time_words)

@@ -3,10 +3,11 @@ from typing import final
 from ivm.operators.aggregates.aggregate import Logic
 from ivm.operators.base.operator import Operator, Region
 from ivm.operators.reductions.histories import Curves
+from ivm.operators.reductions.sweeping import Sweeping
 from ivm.rows.hashing import Partitioner
 
 @final
-class Reduce(Operator):
+class Reduce(Sweeping):
     """Reduces each group of `source` to key words, then the output words of `logic`."""
 
     def __init__(

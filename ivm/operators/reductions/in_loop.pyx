@@ -9,8 +9,8 @@ change the output at (1, 2).
 
 At time t emit Δ(t) = L(past + new, t) − L(past, t) − Σ_{s≤t} Δ(s), with L the logic on the accumulated group,
 and the sum over the changes emitted so far: before the step the output was right at every time. No output is
-kept, and where the new input cancels the logic is not asked. Long histories that are summed are walked once for
-all times of a step (`ivm.operators.reductions.running_sums`).
+kept, and where the new input cancels the logic is not asked. Groups that are summed have histories of their own
+(`ivm.operators.reductions.accumulable_in_loop`).
 """
 
 cimport cython
@@ -18,13 +18,11 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from ivm.operators.reductions.agenda cimport Agenda
 from ivm.operators.reductions.histories cimport PREFETCHED, Curves, Touch, from_sweep, to_sweep, touch_at
-from ivm.operators.reductions.running_sums cimport RunningSums
 from ivm.operators.reductions.sorted_entries cimport Entries, entry_at
 from ivm.operators.aggregates.aggregate cimport Candidate, Logic
-from ivm.operators.aggregates.linear cimport Accumulation
-from ivm.operators.base.operator cimport WORTH_SEEKING, Operator, Region, earlier, let_go, read_alone
+from ivm.operators.reductions.sweeping cimport Sweeping
+from ivm.operators.base.operator cimport Operator, Region, let_go, read_alone
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.updates cimport Updates, append, bytes_of, empty_updates, push, release, update_at
 from ivm.trace.counts cimport add_to, negate, sum_of
@@ -38,8 +36,6 @@ cdef enum:
     NEAR = 8            # and their histories
     NEXT = 4            # and the entries to which these point
     FEW_CHANGES = 16    # below, equal values are found by looking at all
-    LONG_HISTORY = 24   # entries of a key's history, from which on it is walked once for all times of a step
-    KEPT_PLACES = 1 << 12
     MANY_UPDATES = 64   # of a round, from which on they are taken in the order of their keys
 
 
@@ -50,7 +46,7 @@ cdef struct Sight:
 
 
 @cython.final
-cdef class Reduce(Operator):
+cdef class Reduce(Sweeping):
     """Reduces each group of `source` to key words, then the output words of `logic`.
 
     Rows of `source` are `key_words` words of key and then a value, in the order of which a group is handed to
@@ -58,19 +54,12 @@ cdef class Reduce(Operator):
     keep and evaluate them.
     """
 
-    cdef Operator source
-    cdef Partitioner partitioner
     cdef Logic logic
     cdef readonly Curves curves
-    cdef RunningSums sums       # of keys with long histories; None where the logic does not add up
-    cdef Agenda agenda          # touched keys to evaluate, by sweep time
-    cdef int key_words
     cdef uint64_t visit             # counts the times that were evaluated
-    cdef Updates* into              # where to put changes of the output
     cdef Updates changes            # changes that the output lacks at the time being evaluated
     cdef Updates answer             # the logic's output
     cdef Updates ordered            # many updates, in the order of their keys
-    cdef vector[uint32_t] places    # touched keys to evaluate at the present time
     cdef vector[Candidate] before   # the group without the new input
     cdef vector[Candidate] after    # and with it
     cdef vector[uint64_t] roots     # the roots of a key's new input, ascending
@@ -79,17 +68,10 @@ cdef class Reduce(Operator):
     def __init__(self, Region region, int row_words, Operator source, int key_words, Logic logic,
                  tuple strings, Partitioner partitioner):
         cdef int words = source.out.row_words - key_words
-        self.source = source
-        self.partitioner = partitioner
+        Sweeping.__init__(self, region, source, key_words, partitioner)
         self.logic = logic
-        self.key_words = key_words
         self.curves = Curves(key_words, words, logic.out_words, region.depth, strings)
-        self.agenda = Agenda(region.depth)
-        if region.depth == 2 and isinstance(logic, Accumulation):
-            self.sums = RunningSums(logic, self.curves)
         self.visit = 0
-        self.parks = self.settles = self.seeks = self.keeps = True
-        self.into = &self.out
         self.changes = empty_updates(logic.out_words, 0)
         self.answer = empty_updates(logic.out_words, 0)
         self.ordered = empty_updates(source.out.row_words, source.out.time_words)
@@ -100,77 +82,15 @@ cdef class Reduce(Operator):
         release(&self.answer)
         release(&self.ordered)
 
-    cdef Py_ssize_t load(self) noexcept nogil:
-        return self.source.out.length + (self.agenda.due() if self._is_due() else 0)
-
-    # True if the agenda's earliest time is in the present round.
-    cdef bint _is_due(self) noexcept nogil:
-        cdef const uint64_t* next = self.agenda.earliest()
-        return next != NULL and compare_words(next, self.region.at + 1, self.region.depth - 1) == 0
-
-    cdef bint parked(self, uint64_t* at) noexcept nogil:
-        cdef const uint64_t* next = self.agenda.earliest()
-        if next == NULL:
-            return False
-        earlier(at, next - 1, self.region.depth)
-        return True
-
-    cdef void abandon(self) noexcept nogil:
-        self.out.length = 0
-        self.agenda.clear()
-
     cdef size_t held_bytes(self) noexcept nogil:
         return bytes_of(&self.out) + bytes_of(&self.ordered) + self.curves.held_bytes()
 
     cdef int settle(self) except -1 nogil:
         release(&self.ordered)
-        self.agenda.rest()
-        if self.places.capacity() > KEPT_PLACES:
-            self.places = vector[uint32_t]()
-        if self.sums is not None:
-            self.sums.clear()
+        self.rest_agenda()
         return self.curves.settle()
 
-    cdef int step(self) except -1 nogil:
-        self.out.length = 0
-        self._take_input()
-        return self._evaluate_due(&self.out)
-
-    cdef int step_all(self, const vector[void*]* shards) except -1 nogil:
-        cdef size_t s
-        self._hand_out_all(shards)
-        for s in range(shards.size()):
-            (<Reduce> shards[0][s])._evaluate_due(&self.out)
-        return 0
-
-    cdef int hand_out(self, const vector[void*]* shards) except -1 nogil:
-        cdef Py_ssize_t rows = 0
-        cdef size_t s
-        for s in range(shards.size()):
-            rows += (<Reduce> shards[0][s]).source.out.length
-        if rows < <Py_ssize_t> shards.size() * WORTH_SEEKING:
-            self._hand_out_all(shards)      # else an exchange has given them to their owners
-        return 0
-
-    cdef int _hand_out_all(self, const vector[void*]* shards) except -1 nogil:
-        cdef size_t s
-        for s in range(shards.size()):
-            if (<Reduce> shards[0][s]).source.out.length > 0:
-                (<Reduce> shards[0][s])._take_for_owners(shards)
-        return 0
-
-    # Evaluates all keys that are due in the present round, and puts the changes `into`.
-    cdef int _evaluate_due(self, Updates* into) except -1 nogil:
-        cdef uint64_t time[MAX_COORDINATES]
-        self.into = into
-        while self._is_due():
-            memcpy(time, self.agenda.earliest(), self.region.depth * sizeof(uint64_t))
-            self.agenda.take(&self.places)
-            self._evaluate_all(time)
-        return 0
-
-    # Adds the input to its keys' histories and puts the keys on the agenda.
-    cdef int _take_input(self) except -1 nogil:
+    cdef int take_input(self) except -1 nogil:
         cdef Updates* given = &self.source.out
         cdef Py_ssize_t i, end = 0, asked = 0
         cdef uint32_t place = 0
@@ -190,8 +110,7 @@ cdef class Reduce(Operator):
         let_go(self.source)
         return 0
 
-    # Takes updates of any shard's keys for their owners.
-    cdef int _take_for_owners(self, const vector[void*]* shards) except -1 nogil:
+    cdef int take_for_owners(self, const vector[void*]* shards) except -1 nogil:
         cdef void* owners[PREFETCHED]
         cdef Updates* given = &self.source.out
         cdef Py_ssize_t i, first = 0, asked = 0, end = 0
@@ -267,8 +186,7 @@ cdef class Reduce(Operator):
             self._no_memory()
         return given
 
-    # Evaluates every one of `places` at `time`, once.
-    cdef int _evaluate_all(self, const uint64_t* time) except -1 nogil:
+    cdef int evaluate_all(self, const uint64_t* time) except -1 nogil:
         cdef size_t i, n = self.places.size()
         cdef uint32_t place
         cdef Touch* touch
@@ -285,48 +203,22 @@ cdef class Reduce(Operator):
             if touch.visit == self.visit:
                 continue
             touch.visit = self.visit
-            touch.visits += 1
-            if touch.sums > 0 or self._is_worth_summing(place, time):
-                self._evaluate_sums(place, time)
-                continue
             self.curves.order(place)
             self._find_changes(touch, time)
             if self.changes.length > 0:
                 self._emit(place, time)
-                self._note(place, time)
             if not less_equal(self.curves.bound(place), time, self.region.depth):
                 self._look_ahead(place, time)
         return 0
 
-    # True if the key's history is long and will be walked again: it was twice, or has times to come.
-    cdef inline bint _is_worth_summing(self, uint32_t place, const uint64_t* time) noexcept nogil:
-        cdef const Touch* touch = touch_at(&self.curves.touches, place)
-        if self.sums is None or (
-                touch.now.length + self.curves.curve(touch.key).past.length < LONG_HISTORY):
-            return False
-        return touch.visits > 2 or not less_equal(self.curves.bound(place), time, self.region.depth)
-
-    # Evaluates a key by running sums.
-    cdef int _evaluate_sums(self, uint32_t place, const uint64_t* time) except -1 nogil:
-        cdef uint64_t next[MAX_COORDINATES]
-        if touch_at(&self.curves.touches, place).sums == 0:
-            self.sums.begin(place)
-        self.sums.find_changes(place, time, &self.changes)
-        if self.changes.length > 0:
-            self._emit(place, time)
-            self.sums.say(place, time, &self.changes)
-        memcpy(next, time, self.region.depth * sizeof(uint64_t))
-        if self.sums.find_next(place, next):
-            self.agenda.add(next, place)
-        return 0
-
-    # Emits `changes` at `time`.
+    # Emits `changes` at `time` and notes them as said.
     cdef int _emit(self, uint32_t place, const uint64_t* time) except -1 nogil:
         cdef const uint64_t* key = self.curves.groups.key(touch_at(&self.curves.touches, place).key)
         cdef Py_ssize_t i
         cdef int words = self.logic.out_words, depth = self.region.depth
         cdef const uint64_t* change
         cdef uint64_t* update
+        cdef uint64_t* entry = self.entry.data()
         for i in range(self.changes.length):
             change = self.changes.words + i * self.changes.stride
             update = push(self.into)
@@ -336,18 +228,9 @@ cdef class Reduce(Operator):
             memcpy(update + self.key_words, change, words * sizeof(uint64_t))
             from_sweep(time, update + self.out.row_words, depth)
             update[self.out.stride - 1] = change[words]
-        return 0
-
-    # Notes `changes` at `time` as said.
-    cdef int _note(self, uint32_t place, const uint64_t* time) except -1 nogil:
-        cdef Py_ssize_t i
-        cdef int words = self.logic.out_words, depth = self.region.depth
-        cdef const uint64_t* change
-        cdef uint64_t* entry = self.entry.data()
-        for i in range(self.changes.length):
-            change = self.changes.words + i * self.changes.stride
             memcpy(entry, change, words * sizeof(uint64_t))
             memcpy(entry + words, time, depth * sizeof(uint64_t))
+            entry[words] = 0                # a sweep does not go back: so what it took back cancels
             entry[words + depth] = change[words]
             self.curves.say(place, entry)
         return 0

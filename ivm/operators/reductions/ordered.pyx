@@ -22,7 +22,7 @@ from ivm.operators.base.operator cimport Reader, Region
 from ivm.operators.aggregates.ordering cimport Candidate
 from ivm.operators.aggregates.order_statistics cimport Ranking
 from ivm.rows.hashing cimport Partitioner, owner_of
-from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.rows.updates cimport Updates, bytes_of, empty_updates, push, release
 from ivm.trace.batch cimport diff_of, first_update, time_of, val_at
 from ivm.trace.counts cimport sum_of
 from ivm.trace.sorting.sort cimport consolidate
@@ -78,6 +78,10 @@ cdef class Select(TouchedGroups):
             records += length
             memory += more
         return records, memory
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        with gil:
+            return bytes_of(&self.out) + <size_t> self.account()[1]
 
     # Emits the changes of `key`, time by time.
     cdef int change_key(self, const uint64_t* key) except -1 nogil:

@@ -29,7 +29,7 @@ from ivm.operators.windows.rows cimport MOST_COPIES, Stretch
 from ivm.operators.reductions.ordered_walk cimport OrderedWalk, Step
 from ivm.operators.windows.functions cimport NEAR, ONWARD, WHOLE, WindowFunction, has_null
 from ivm.rows.hashing cimport Partitioner
-from ivm.rows.updates cimport Updates, empty_updates, push, release
+from ivm.rows.updates cimport Updates, bytes_of, empty_updates, push, release
 from ivm.threads.team cimport note_overflow
 from ivm.trace.batch cimport first_update, time_of, val_at
 from ivm.trace.sorting.sort cimport consolidate
@@ -105,6 +105,9 @@ cdef class Window(OrderedWalk):
 
     def __dealloc__(self):
         release(&self.changes)
+
+    cdef size_t held_bytes(self) noexcept nogil:
+        return bytes_of(&self.out) + bytes_of(&self.changes) + self.totals.room
 
     cdef int rest(self) except -1 nogil:
         if self.steps.capacity() > KEPT_UPDATES:

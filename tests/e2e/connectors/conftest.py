@@ -8,7 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.connections import Connection
-from connectors.ingest.pipeline import Pipeline, PipelineSettings, Trigger
+from connectors.ingest.pipeline import Pipeline
+from connectors.ingest.settings import PipelineSettings, Trigger
 from connectors.progress.batches import TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine

@@ -13,9 +13,9 @@ import httpx
 import orjson
 from confluent_kafka import KafkaException
 
-from api.client import ServiceClient
 from api.demo.ports import free_ports
 from api.demo.service import Service
+from ivm_client.service import ServiceClient
 from tests.kafka.apicurio import Apicurio
 from tests.kafka.client import Kafka
 from tests.kafka.connect import Connect

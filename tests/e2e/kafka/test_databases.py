@@ -1,5 +1,8 @@
-"""What docs/databases.md says of PostgreSQL's connector, tried: settings whose default loses."""
+"""What docs/databases.md says of PostgreSQL's connector, tried: its steps, lossy defaults."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 from tests.e2e.kafka.shop import reasons
@@ -8,6 +11,44 @@ from tests.kafka.connect import debezium
 from tests.kafka.java import await_true
 
 PLAIN = {"decimal_handling_mode": "string"}
+PAGE = (Path(__file__).parents[3] / "docs" / "databases.md").read_text()
+SECTION = PAGE[PAGE.index("## PostgreSQL\n") : PAGE.index("## MySQL")]
+(SETUP,) = re.findall(r"^```sql\n(.*?)^```$", SECTION, re.M | re.S)
+CONNECTOR, SOURCE = map(json.loads, re.findall(r"^```json\n(.*?)^```$", SECTION, re.M | re.S))
+ITEMS = """
+    INSERT INTO items VALUES
+        (1, 'lamp', 12.50, '2024-02-29 12:00:00.5+02', '2024-02-29 12:34:56.789',
+            '1 month', '{"a": 1}'),
+        (2, 'chair', 99.99, NULL, NULL, '-3 days 04:05:06', NULL),
+        (3, 'table', NULL, '1969-07-20 20:17:40Z', '1969-07-20 20:17:40', NULL, '[1.50, null]');
+"""
+LATER = """
+    UPDATE items SET price = price + 1 WHERE id < 3;
+    DELETE FROM items WHERE id = 3;
+    INSERT INTO items VALUES (4, 'sofa', 1000, now(), NULL, '1 year 2 months', '{}');
+"""
+
+
+def test_the_steps_capture_a_table_with_its_types(stack: Stack) -> None:
+    stack.execute_each(SETUP + ITEMS)
+    at = {
+        "database.hostname": stack.publisher.host,
+        "database.port": str(stack.publisher.port),
+        "database.dbname": stack.publisher.database,
+    }
+    stack.connect.create("shop", CONNECTOR | at)
+    stack.await_topic(SOURCE["topic"])
+    stack.client.put("/v1/sources/items", SOURCE)
+    shown = [f"{name}::text AS {name}" for name in ("price", "added", "seen", "lasts")]
+    query = f"SELECT id, name, {', '.join(shown)}, about ->> 'a' AS a FROM items"
+    stack.put_view("shown_items", query, ["id"])
+    stack.await_answer("shown_items", query)
+    stack.execute_each(LATER)
+    stack.await_answer("shown_items", query)
+    stack.execute_each("TRUNCATE items")
+    stack.await_answer("shown_items", query)
+    stack.connect.delete("shop")
+    assert reasons(stack, "items") == []
 
 
 def capture(stack: Stack, name: str, columns: str, rows: str, **settings: str) -> None:

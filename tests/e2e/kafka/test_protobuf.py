@@ -35,7 +35,7 @@ ITEM = {"status": "SOLD", "maker": "m", "parts": [{"number": 1}], "price": {"cen
 QUERY = """
     SELECT sku, status, stock, maker, batch, parts[1] ->> 'number' AS part,
            price ->> 'cents' AS cents, changed
-    FROM items
+    FROM wares
 """
 
 
@@ -52,17 +52,17 @@ def content(kind: str, value: Any) -> bytes:
 def test_messages_of_a_registered_schema_are_rows(stack: Stack) -> None:
     register(stack, "prices", PRICES)
     reference = {"name": "prices.proto", "subject": "prices", "version": 1}
-    number = register(stack, "items-value", ITEMS, reference)
+    number = register(stack, "wares-value", ITEMS, reference)
 
     def record(sku: str, value: Any) -> Record:
         written = None if value is None else framed(number, content("Item", value), 1)
         return Record(written, framed(number, content("Key", {"sku": sku})))
 
-    stack.kafka.create_topic("items")
-    stack.kafka.produce("items", [record("a", ITEM), record("b", ITEM), record("b", None)])
+    stack.kafka.create_topic("wares")
+    stack.kafka.produce("wares", [record("a", ITEM), record("b", ITEM), record("b", None)])
     key = record("c", None).key
-    stack.kafka.produce("items", [Record(framed(number, b"\xff\xff", 1), key)])
-    stack.kafka.produce("items", [record("c", {"batch": "7", "stock": 0})])
+    stack.kafka.produce("wares", [Record(framed(number, b"\xff\xff", 1), key)])
+    stack.kafka.produce("wares", [record("c", {"batch": "7", "stock": 0})])
     columns = {"sku": "utf8", "status": "utf8", "stock": "int32", "maker": "utf8",
                "batch": "int64", "parts": "list<json>", "price": "json",
                "changed": "timestamp[us, tz=UTC]"}  # fmt: skip
@@ -74,7 +74,7 @@ def test_messages_of_a_registered_schema_are_rows(stack: Stack) -> None:
         "columns": [{"name": name, "type": kind} for name, kind in columns.items()],
         "key": ["sku"],
     }
-    stack.client.put("/v1/sources/items", body)
+    stack.client.put("/v1/sources/wares", body)
     stack.put_view("parts", QUERY, ["sku"])
 
     def rows() -> list[tuple[Any, ...]]:
@@ -88,4 +88,4 @@ def test_messages_of_a_registered_schema_are_rows(stack: Stack) -> None:
     ]
     await_true("both rows", lambda: len(rows()) == len(expected))
     assert rows() == expected
-    assert reasons(stack, "items") == ["not-protobuf"]
+    assert reasons(stack, "wares") == ["not-protobuf"]

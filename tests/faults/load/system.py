@@ -14,9 +14,10 @@ from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from api.client import ServiceClient, ServiceProblem
 from api.demo.ports import free_ports
 from api.demo.service import Service
+from ivm_client.errors import ClientError
+from ivm_client.service import ServiceClient
 from tests.faults.load.criteria import Verdict, judge
 from tests.faults.load.shop import PARTITIONS, TOPICS, Shop
 from tests.faults.load.views import VIEWS, Rows
@@ -137,7 +138,7 @@ class System:
     def _is_caught_up(self) -> bool:
         try:
             sources = self._client.get("/v1/sources")["sources"]
-        except ServiceProblem:
+        except ClientError:
             return False
         reached = {s["topic"]: {int(p): end for p, end in s["offsets"].items()} for s in sources}
         return reached == {

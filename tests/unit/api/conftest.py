@@ -12,6 +12,7 @@ from api.runtime import Runtime
 from api.settings import Settings
 from tests.unit.api.described import Described
 from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.filed import close_all
 
 ORDERS = {
     "columns": [
@@ -32,6 +33,13 @@ def make_runtime(data: Path, **settings: Any) -> Runtime:
     """A runtime on `data` whose pipeline is direct."""
     given = {"workers": 1, "on_error": "quarantine", **settings}
     return Runtime(Settings(data=data, **given), cast(Any, DirectPipeline))
+
+
+@pytest.fixture(autouse=True)
+def _closing() -> Iterator[None]:
+    """After a test nothing of its services stays open."""
+    yield
+    close_all()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A pipeline without Spark that reads file topics when a test says so, by the real protocol."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from connectors.errors import NotStalled, Stalled
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
 from connectors.ingest.delivery import Delivery
-from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.ingest.settings import PipelineSettings
+from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Ends
 from connectors.progress.batches import Receiver
 from connectors.progress.journal import Journal
@@ -34,11 +36,9 @@ class DecodingPipeline:
     ) -> None:
         self.topics: Path = settings.topics
         self.state: State = "stopped"
-        self.error: str | None = None
         self._delivery = Delivery(journal, quarantine, receiver)
         self._journal = journal
         self._tables: dict[str, TableSpec] = {}
-        self._stalled_at: Place | None = None
 
     def prepare(self) -> None:
         """There is nothing to make ready."""
@@ -71,6 +71,7 @@ class DecodingPipeline:
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
         self.add_table(replace(self._tables[name], on_error=on_error))
+        self.retry(name)
 
     def write(self, table: str, *values: bytes, partition: int = 0) -> None:
         """Append records to a table's topic, and read them."""
@@ -90,17 +91,19 @@ class DecodingPipeline:
                 partition, self._delivery.reached().get((table, partition), 0), end
             )
         ]
-        try:
+        with suppress(Stalled):
             if chunks:
                 self._delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
-        except Stalled as stall:
-            self.state, self.error, self._stalled_at = "stalled", str(stall), stall.place
+
+    @property
+    def stalled(self) -> dict[str, str]:
+        return {name: str(stall.error) for name, stall in self._delivery.stalls.items()}
 
     def skip(self, place: Place) -> None:
-        if place != self._stalled_at:
+        if place not in [stall.place for stall in self._delivery.stalls.values()]:
             raise NotStalled("elsewhere")
         self._delivery.skip(place)
-        self.resume()
+        self.retry(place[0])
 
     def correct(self, places: Sequence[Place], overwrite: bool = False) -> Outcome:
         past = Past(self.topics, {})
@@ -110,13 +113,13 @@ class DecodingPipeline:
     def tick(self) -> None:
         self._delivery.tick()
 
-    def resume(self) -> None:
-        self.state, self._stalled_at = "running", None
-        for name in self._tables:
+    def retry(self, name: str) -> None:
+        if name in self._delivery.stalls:
+            self._delivery.end_stalls([name])
             self.read(name)
 
     def status(self) -> PipelineStatus:
-        return PipelineStatus(self.state, self.error, self._delivery.time, 0, 0.0, {})
+        return PipelineStatus(self.state, None, self._delivery.time, 0, 0.0, {})
 
     def stop(self) -> None:
         self._delivery.close()

@@ -1,18 +1,29 @@
 """Holds answers against what OpenAPI says of their operations."""
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Union
 
 import httpx
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
-from api import answers
+from api.answers import Answer
 
 
-def model_of(content: dict[str, Any]) -> type[BaseModel]:
-    """The model that a media type's schema refers to."""
-    found: type[BaseModel] = getattr(answers, content["schema"]["$ref"].rpartition("/")[2])
-    return found
+def models_of(content: dict[str, Any]) -> list[type[BaseModel]]:
+    """The models that a media type's schema refers to: one, or a choice."""
+    schema = content["schema"]
+    return [_model(one["$ref"].rpartition("/")[2]) for one in schema.get("anyOf", [schema])]
+
+
+def _model(name: str) -> type[BaseModel]:
+    return next(model for model in _kinds(Answer) if model.__name__ == name)
+
+
+def _kinds(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for kind in model.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
 
 
 class Described:
@@ -32,7 +43,8 @@ class Described:
             return
         known = operation["responses"]
         described = known.get(str(response.status_code), known["default"])["content"][media_type]
-        model_of(described).model_validate_json(response.read())
+        choice: Any = Union[tuple(models_of(described))]  # noqa: UP007
+        TypeAdapter(choice).validate_json(response.read())
 
     def _operation(self, request: httpx.Request) -> dict[str, Any] | None:
         path = request.url.raw_path.decode().partition("?")[0]

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from connectors.declaration import OnError
 from connectors.health import PartFault
-from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.ingest.settings import PipelineSettings
+from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Ends, Gap, Offsets
 from connectors.progress.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
 from connectors.progress.journal import Beginning, Journal
@@ -44,6 +45,7 @@ class DirectPipeline:
         self.faults: tuple[PartFault, ...] = ()
         self.ticks = threading.Semaphore(0)
         self.gaps: dict[tuple[str, int], Gap] = {}
+        self.stalled: dict[str, str] = {}
 
     def prepare(self) -> None:
         """There is nothing to make ready."""
@@ -72,16 +74,22 @@ class DirectPipeline:
         self.tables[name] = spec
         return True
 
+    def at_new_time(self, apply: Callable[[TimedBatch], object]) -> None:
+        time, moment = self._journal.last_time + 1, self._now()
+        self._journal.prepare(time, (), moment)
+        apply(TimedBatch(time, {}, (), self._offsets(), 0, 0, False, moment))
+
     def remove_table(self, name: str) -> None:
         self._journal.drop_table(name)
         del self.tables[name], self._ends[name]
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
         self.tables[name] = replace(self.tables[name], on_error=on_error)
+        self.retry(name)
 
-    def resume(self) -> None:
-        assert self.state == "stalled"
+    def retry(self, name: str) -> None:
         self.state = "running"
+        self.stalled.pop(name, None)
 
     def status(self) -> PipelineStatus:
         return PipelineStatus(self.state, None, self._journal.last_time, 0, 0.0, {}, self.faults)

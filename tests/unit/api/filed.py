@@ -1,6 +1,7 @@
 """A pipeline over real file topics and the real delivery, that moves when it is told."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -10,17 +11,19 @@ import pyarrow as pa
 from api.runtime import Runtime
 from api.settings import Settings
 from connectors.declaration import OnError
+from connectors.errors import Stalled
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
 from connectors.ingest.delivery import Delivery
 from connectors.ingest.lag import Lag
-from connectors.ingest.pipeline import PipelineSettings, PipelineStatus, State
+from connectors.ingest.settings import PipelineSettings
+from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Gap
 from connectors.progress.batches import Receiver, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
-from connectors.quarantine.store import Place, Quarantine
+from connectors.quarantine.store import Place, Quarantine, Quarantined
 from connectors.spark.chunks import SCHEMA, encode
 from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import record
@@ -94,6 +97,10 @@ class FilePipeline:
         self._altered[name] = f"{old}+"
         return True
 
+    def at_new_time(self, apply: Callable[[TimedBatch], object]) -> None:
+        with self.delivery.at_new_time(apply):
+            pass
+
     def remove_table(self, name: str) -> None:
         with self.delivery.between_batches():
             del self._tables[name]
@@ -101,6 +108,19 @@ class FilePipeline:
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
         self.add_table(replace(self._tables[name], on_error=on_error))
+
+    @property
+    def stalled(self) -> dict[str, str]:
+        stalls = self._delivery.stalls if self._delivery is not None else {}
+        return {name: str(stall.error) for name, stall in stalls.items()}
+
+    def retry(self, name: str) -> None:
+        self.delivery.end_stalls([name])
+        self.step()
+
+    def skip(self, place: Place) -> None:
+        self.delivery.skip(place)
+        self.retry(place[0])
 
     def status(self) -> PipelineStatus:
         lag = Lag(self._topics).of(self._tables.values(), self._reached(), {})
@@ -114,6 +134,9 @@ class FilePipeline:
         past = Past(self._topics, {})
         overtaking = None if overwrite else self.delivery.overtaking(places, past)
         return self.delivery.correct(places, overtaking)
+
+    def decoded(self, one: Quarantined) -> pa.Table:
+        return self.delivery.decoded(one)
 
     def tick(self) -> None:
         self.delivery.tick()
@@ -146,13 +169,27 @@ class FilePipeline:
                 encode(self._key(name), spec, records(span, partition))
                 for span in reader.spans(partition, position, end)
             ]
-        self.delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
+        with suppress(Stalled):
+            self.delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
+
+
+# The runtimes of a test, also those that it left dead; `close_all` closes them after it.
+_MADE: list[Runtime] = []
 
 
 def make_runtime(data: Path, **settings: Any) -> Runtime:
     """A runtime on `data`, which takes a checkpoint only when it is told."""
     given = {"workers": 1, "checkpoint_seconds": 1e6, "on_error": "quarantine", **settings}
-    return Runtime(Settings(data=data, **given), cast(Any, FilePipeline))
+    runtime = Runtime(Settings(data=data, **given), cast(Any, FilePipeline))
+    _MADE.append(runtime)
+    return runtime
+
+
+def close_all() -> None:
+    """Close the files of the runtimes of a test, as far as they are open."""
+    while _MADE:
+        with suppress(Exception):  # of one that has died, or was stopped
+            _MADE.pop().stop()
 
 
 def runtime_on(data: Path, **settings: Any) -> Runtime:

@@ -8,7 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.cli.apply import apply
-from api.client import ServiceClient, ServiceProblem
+from ivm_client.errors import Problem
+from ivm_client.service import ServiceClient
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
 from views.errors import BadDefinition
@@ -31,7 +32,7 @@ FILE = """
 def service(client: TestClient) -> ServiceClient:
     """The command line's client, of the service under test."""
     service = ServiceClient("http://testserver")
-    service._client = client
+    service._http = client
     return service
 
 
@@ -125,7 +126,7 @@ def test_a_changed_definition_is_a_conflict(
     service: ServiceClient, pipeline: DirectPipeline, tmp_path: Path
 ) -> None:
     list(apply(written(tmp_path, FILE), service))
-    with pytest.raises(ServiceProblem, match="different-definition"):
+    with pytest.raises(Problem, match="different-definition"):
         list(apply(written(tmp_path, FILE.replace("> 1)", "> 2)")), service))
 
 

@@ -7,12 +7,14 @@ from typing import Any
 import orjson
 import pyarrow as pa
 import pytest
+from fastapi.testclient import TestClient
 
+from api.app import create_app
 from api.runtime import Runtime
 from connectors.files.layout import bases, partition_directory, segment_path
 from connectors.files.writer import TopicWriter
 from connectors.tables.spec import TableSpec
-from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
+from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
 from tests.unit.connectors.records import record
 
 FIELDS: list[pa.Field] = [
@@ -81,6 +83,29 @@ def test_only_what_lies_beyond_the_checkpoint_is_replayed(runtime: Runtime, tmp_
         ("-", 5),
         ("+", 5),
     ]
+
+
+@pytest.mark.parametrize("checkpoints", [True, False])
+def test_a_service_that_is_told_to_end_leaves_nothing_to_replay(
+    tmp_path: Path, checkpoints: bool
+) -> None:
+    runtime = make_runtime(tmp_path)
+    with TestClient(create_app(runtime, checkpoints_at_end=checkpoints)):
+        runtime.readiness.wait()
+        runtime.sources.put(ORDERS)
+        runtime.views.put("totals", TOTALS, "sql", None)
+        write_rows(tmp_path, "orders", (order(1), 1))
+        pipeline_of(runtime).step()
+        before = rows(runtime)
+    again = runtime_on(tmp_path)
+    assert pipeline_of(again).replayed == (0 if checkpoints else 1)
+    assert rows(again) == before
+
+
+def test_a_service_that_ends_amid_its_start_takes_no_checkpoint(tmp_path: Path) -> None:
+    runtime = make_runtime(tmp_path)
+    runtime.stop(checkpoints=True)
+    assert runtime.checkpoints.counts.written == 0
 
 
 def test_records_that_a_checkpoint_holds_are_not_read_again(tmp_path: Path) -> None:

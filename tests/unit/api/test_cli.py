@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from api.client import path
 from api.terminal import print_table
+from ivm_client.service import path
 
 
 @pytest.fixture
@@ -26,6 +26,8 @@ def test_a_name_is_one_part_of_a_path_whatever_stands_in_it() -> None:
     "arguments",
     [
         ["view", "list"],
+        ["view", "list", "--json"],
+        ["status", "--wait", "0"],
         ["view", "show", "totals"],
         ["view", "create", "totals", "SELECT 1"],
         ["view", "drop", "totals"],
@@ -38,8 +40,9 @@ def test_a_service_that_does_not_answer_is_told_in_a_line(
     nowhere: None, arguments: list[str]
 ) -> None:
     result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 1
-    assert "ivm serve" in result.output
+    assert result.exit_code == 3
+    assert "ivm serve" in result.stderr
+    assert result.stdout == ""
 
 
 def test_a_query_is_read_from_a_file_that_must_exist(nowhere: None) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import uvicorn
 from typer.testing import CliRunner
 
 from api.app import create_app
 from api.cli.main import app
+from api.serve import server
 from tests.unit.api.decoding import DecodingPipeline
 from tests.unit.api.test_quarantine import PEOPLE, make_runtime
 from tests.unit.connectors.records import insert
@@ -26,8 +26,8 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Decodi
     runtime = make_runtime(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         monkeypatch.setenv("IVM_PORT", str(listening.getsockname()[1]))
-        server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_level="error"))
-        serving = threading.Thread(target=server.run, args=([listening],))
+        uvicorn_server = server(create_app(runtime))
+        serving = threading.Thread(target=uvicorn_server.run, args=([listening],))
         serving.start()
         runtime.readiness.wait()
         pipeline = cast(DecodingPipeline, cast(Any, runtime.pipeline))
@@ -36,12 +36,12 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Decodi
         run("source", "create", "people", str(spec))
         pipeline.write("people", insert(1), b"{b\xe9d", insert(3))
         yield pipeline
-        server.should_exit = True
+        uvicorn_server.should_exit = True
         serving.join()
 
 
 def run(*arguments: str, fails: bool = False) -> str:
-    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, arguments)
     assert (result.exit_code != 0) == fails, result.output
     return result.output
 
@@ -125,3 +125,11 @@ def test_a_record_that_stalls_is_skipped(pipeline: DecodingPipeline) -> None:
 )
 def test_options_that_contradict_one_another_are_refused(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, ["quarantine", *arguments]).exit_code == 2
+
+
+def test_records_are_purged_once_no_start_needs_them(pipeline: DecodingPipeline) -> None:
+    run("quarantine", "discard", *BAD)
+    assert "0 purged" in run("quarantine", "purge", "--table", "people")
+    run("source", "drop", "people")
+    found = run("quarantine", "purge", "--status", "discarded", "--status", "orphaned", "--json")
+    assert json.loads(found) == {"purged": 1}

@@ -1,4 +1,4 @@
-"""`ivm query`, `ivm view rows` and `ivm view tail` against a service that listens."""
+"""`ivm query`, `view rows`, `view tail` and `source write` against a service that listens."""
 
 import json
 import socket
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import uvicorn
 from typer.testing import CliRunner
 
 from api.app import create_app
 from api.cli.main import app
-from api.client import ServiceClient
+from api.serve import server
+from ivm_client.service import ServiceClient
 from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
@@ -26,8 +26,8 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Direct
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         monkeypatch.setenv("IVM_PORT", str(port))
-        server = uvicorn.Server(uvicorn.Config(create_app(runtime), log_level="error"))
-        serving = threading.Thread(target=server.run, args=([listening],))
+        uvicorn_server = server(create_app(runtime))
+        serving = threading.Thread(target=uvicorn_server.run, args=([listening],))
         serving.start()
         runtime.readiness.wait()
         service = ServiceClient(f"http://127.0.0.1:{port}")
@@ -37,12 +37,12 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Direct
         pipeline = cast(DirectPipeline, cast(Any, runtime.pipeline))
         pipeline.deliver("orders", (order(1, "ada", "12.50"), 1), (order(2, "ada", "30"), 1))
         yield pipeline
-        server.should_exit = True
+        uvicorn_server.should_exit = True
         serving.join()
 
 
 def run(*arguments: str, fails: bool = False) -> str:
-    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, arguments)
     assert (result.exit_code != 0) == fails, result.output
     return result.output
 
@@ -86,3 +86,37 @@ def test_a_view_is_followed_from_its_rows_on(pipeline: DirectPipeline) -> None:
         ("-", "42.50"),
         ("+", "50.00"),
     ]
+
+
+@pytest.mark.usefixtures("pipeline")
+def test_a_table_is_declared_by_columns_and_written_from_files(tmp_path: Path) -> None:
+    columns = ["--column", "id bigint", "--column", "name text", "--column", "n numeric(12, 2)"]
+    run("source", "create", "guests", *columns, "--key", "id")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,name\n1,ada\n2,bob\n")
+    assert "2 rows written; look-ups wait for at_least=guests:0:1" in run(
+        "source", "write", "guests", str(rows)
+    )
+    changes = tmp_path / "changes.ndjson"
+    changes.write_text('{"delete":{"id":1}}\n')
+    output = run("source", "write", "guests", str(changes), "--changes", "--json")
+    assert json.loads(output)["offsets"] == {"0": 3}
+
+
+@pytest.mark.usefixtures("pipeline")
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_many_lines_are_written_in_several_requests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr("api.cli.writing.REQUEST_BYTES", 40)
+    run("source", "create", "guests", "--column", "id bigint", "--key", "id")
+    file = tmp_path / f"rows.{form}"
+    made = {"csv": ["id", *map(str, range(50))], "ndjson": [f'{{"id":{n}}}' for n in range(50)]}
+    file.write_text("\n".join(made[form]) + "\n")
+    assert "50 rows written" in run("source", "write", "guests", str(file))
+
+
+@pytest.mark.parametrize("arguments", [[], ["a.json", "--column", "id bigint"], ["--key", "id"]])
+@pytest.mark.usefixtures("pipeline")
+def test_a_table_is_declared_in_one_way(arguments: list[str]) -> None:
+    assert "give a FILE" in run("source", "create", "guests", *arguments, fails=True)

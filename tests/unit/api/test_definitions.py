@@ -14,6 +14,7 @@ from api.errors import RegistryCorrupt
 from api.runtime import Runtime
 from tests.unit.api.conftest import ORDERS, TOTALS, make_runtime
 from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.orders import order
 
 
 def test_a_source_is_created_once(client: TestClient) -> None:
@@ -304,3 +305,77 @@ def test_a_column_is_added_by_putting_the_source_again(
     assert answer.json()["rows"] == [{"id": 1, "note": None}, {"id": 2, "note": "new"}]
     answer = client.get("/v1/views/totals/rows?scan=true")
     assert [row["orders"] for row in answer.json()["rows"]] == [2]
+
+
+def test_a_view_is_replaced_once_its_preview_is_approved(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    pipeline.deliver("orders", (order(1, "ada", "5.00"), 1), (order(2, "ada", "2.50"), 1))
+    query = TOTALS["query"].replace("GROUP", "WHERE id > 1 GROUP")
+    answer = client.put("/v1/views/totals", json={"query": query, "replace": True})
+    assert answer.status_code == 202
+    found = client.get("/v1/views/totals/replacement").json()
+    assert (found["status"], found["rows_in"], found["rows_out"]) == ("ready", 1, 1)
+    assert found["sample_out"] == [{"customer": "ada", "orders": 2, "total": "7.50"}]
+    wrong = client.post("/v1/views/totals/approve", json={"version": "other"})
+    assert (wrong.status_code, wrong.json()["code"]) == (409, "preview-outdated")
+    version = {"version": found["version"], "time": found["time"]}
+    assert client.post("/v1/views/totals/approve", json=version).status_code == 200
+    [row] = client.get("/v1/views/totals/rows", params={"customer": "ada"}).json()["rows"]
+    assert row == {"customer": "ada", "orders": 1, "total": "2.50"}
+    assert client.get("/v1/views/totals/replacement").status_code == 404
+
+
+def test_a_replacement_is_discarded(client: TestClient, pipeline: DirectPipeline) -> None:
+    client.put("/v1/views/totals", json={"query": "SELECT id FROM orders", "replace": True})
+    assert client.post("/v1/views/totals/discard").status_code == 204
+    assert client.get("/v1/views/totals").json()["query"] == TOTALS["query"]
+    assert client.post("/v1/views/totals/discard").status_code == 404
+
+
+def test_the_same_definition_replaces_nothing(client: TestClient, pipeline: DirectPipeline) -> None:
+    answer = client.put("/v1/views/totals", json={**TOTALS, "replace": True})
+    assert answer.status_code == 200
+
+
+def test_a_view_that_is_not_there_is_made(client: TestClient, pipeline: DirectPipeline) -> None:
+    body = {"query": "SELECT id FROM orders", "replace": True}
+    assert client.put("/v1/views/ids", json=body).status_code == 201
+
+
+def test_a_dry_run_of_a_view_keeps_nothing(client: TestClient, pipeline: DirectPipeline) -> None:
+    def would(name: str, **body: Any) -> Any:
+        return client.put(f"/v1/views/{name}", json={**body, "dry_run": True}).json()
+
+    made = would("ids", query="SELECT id FROM orders")
+    assert (made["would"], made["columns"][0]["name"]) == ("create", "id")
+    assert client.get("/v1/views/ids").status_code == 404
+    assert would("totals", **TOTALS)["would"] == "nothing"
+    assert would("totals", query="SELECT id FROM orders")["code"] == "different-definition"
+    assert would("totals", query="SELECT id FROM orders", replace=True)["would"] == "replace"
+    assert client.get("/v1/views/totals/replacement").status_code == 404
+    assert would("orders", query="SELECT id FROM orders")["code"] == "name-taken"
+
+
+def test_a_dry_run_of_a_source_keeps_nothing(client: TestClient, pipeline: DirectPipeline) -> None:
+    def would(name: str, **body: Any) -> Any:
+        return client.put(f"/v1/sources/{name}", json={**ORDERS, **body, "dry_run": True}).json()
+
+    assert would("others")["would"] == "create"
+    assert client.get("/v1/sources/others").status_code == 404
+    assert would("orders")["would"] == "nothing"
+    assert would("orders", on_error="stall")["would"] == "alter"
+    columns = [*client.get("/v1/sources/orders").json()["columns"], {"name": "n", "type": "text"}]
+    assert would("orders", columns=columns)["would"] == "alter"
+    assert would("orders", key=["customer"])["code"] == "different-definition"
+    assert would("totals")["code"] == "name-taken"
+    assert len(client.get("/v1/sources/orders").json()["columns"]) == 4
+
+
+def test_a_source_of_other_columns_and_another_key_is_another_definition(
+    client: TestClient,
+) -> None:
+    assert client.put("/v1/sources/orders", json=ORDERS).status_code == 201
+    other = {**ORDERS, "columns": [{"name": "sku", "type": "utf8"}], "key": ["sku"]}
+    answer = client.put("/v1/sources/orders", json=other)
+    assert (answer.status_code, answer.json()["code"]) == (409, "different-definition")

@@ -14,6 +14,7 @@ import orjson
 import pytest
 from confluent_kafka import Message
 from fastapi.testclient import TestClient
+from prometheus_client.parser import text_string_to_metric_families
 
 from api.app import create_app
 from api.feed import Feed
@@ -43,10 +44,10 @@ class Service:
         self._connection = {"bootstrap_servers": address, **connection}
         self.start()
 
-    def start(self) -> None:
+    def start(self, **settings: Any) -> None:
         """Start, for the first time or again; the pipeline has nothing to replay."""
-        connections = {"main": self._connection}
-        self.runtime: Runtime = make_runtime(self._data, service=self.name, connections=connections)
+        given = {"service": self.name, "connections": {"main": self._connection}, **settings}
+        self.runtime: Runtime = make_runtime(self._data, **given)
         self._client = TestClient(create_app(self.runtime), raise_server_exceptions=False)
         self.client = self._client.__enter__()
         self.runtime.readiness.wait()
@@ -87,6 +88,22 @@ def values(kafka: Kafka, topic: str) -> list[Any]:
 def last(kafka: Kafka, service: Service) -> Progress:
     """The last record of progress."""
     return progress(kafka, service.name)[-1]
+
+
+def test_metrics_count_what_is_published(service: Service, kafka: Kafka) -> None:
+    service.put()
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    records = kafka.read_committed(f"{service.name}.totals")
+    families = text_string_to_metric_families(service.client.get("/metrics").text)
+    found = {(s.name, *s.labels.values()): s.value for f in families for s in f.samples}
+    assert found["ivm_sink_messages_total", "totals"] == len(records)
+    size = sum(len(r.key() or b"") + len(r.value() or b"") for r in records)
+    assert found["ivm_sink_bytes_total", "totals"] == size
+    assert found["ivm_sink_waiting_bytes", "totals"] == 0
+    # That of the start, of the snapshot, and of the batch.
+    assert found["ivm_sink_transactions_total", "main", "committed"] == 3
+    assert found["ivm_sink_transactions_total", "main", "given up"] == 0
+    assert found["ivm_sink_transaction_seconds_total", "main"] > 0
 
 
 def test_a_view_is_published_from_its_snapshot_on(service: Service, kafka: Kafka) -> None:
@@ -131,14 +148,21 @@ def test_a_view_put_at_a_published_time_leaves_that_time_its_ranges(
     assert (last(kafka, service).time, last(kafka, service).ranges) == (batch.time, batch.ranges)
 
 
-def test_the_progress_of_a_time_or_of_a_new_view_names_only_views_that_change(
-    service: Service, kafka: Kafka
-) -> None:
+def put_idle(service: Service) -> None:
+    """Five views that no order of the tests concerns, beside `totals`."""
     service.put()
     for number in range(5):
         sink = service.sink(topic=f"{service.name}.above{number}", partitions=2)
         body = {"query": f"SELECT id FROM orders WHERE id > {100 + number}", "sink": sink}
         assert service.client.put(f"/v1/views/above{number}", json=body).status_code == 201
+
+
+def test_the_progress_of_a_time_or_of_a_new_view_names_only_views_that_change(
+    service: Service, kafka: Kafka
+) -> None:
+    service.stop()
+    service.start(progress_seconds=0)
+    put_idle(service)
     before = last(kafka, service)
     assert before.changes is not None
     assert before.changes.keys() == {"above4"}
@@ -148,6 +172,27 @@ def test_the_progress_of_a_time_or_of_a_new_view_names_only_views_that_change(
     assert after.changes.keys() == {"totals"}
     assert after.views["above3"].sequence == before.views["above3"].sequence + 2
     assert len(kafka.read_committed(f"{service.name}.above3")) == after.views["above3"].sequence
+
+
+def test_views_that_do_not_change_are_told_one_frontier_for_the_times_of_an_interval(
+    service: Service, kafka: Kafka
+) -> None:
+    service.stop()
+    service.start(progress_seconds=1_000)
+    put_idle(service)
+    before = last(kafka, service).views["above3"].sequence
+    for number in range(1, 4):
+        service.pipeline.deliver("orders", (order(number, "ada", "1"), 1))
+    after = last(kafka, service)
+    assert (after.changes or {}).keys() == {"totals"}
+    assert after.views["above3"].sequence == before
+    service.stop()
+    service.start(progress_seconds=1_000)  # with whom nobody has spoken yet
+    service.replay()
+    service.runtime.applier.tend()
+    told = values(kafka, f"{service.name}.above3")
+    assert sorted(value["frontier"] for value in told) == [0, 0, 3, 3]
+    assert last(kafka, service).views["above3"].sequence == len(told)
 
 
 def test_without_a_snapshot_only_changes_are_published(service: Service, kafka: Kafka) -> None:

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.runtime import Runtime
 from api.settings import Settings
+from connectors.quarantine.store import Purge, Rejected
 from tests.unit.api.decoding import DecodingPipeline
 from tests.unit.connectors.records import insert, record
 
@@ -177,13 +178,13 @@ def test_a_stall_names_its_record_and_skipping_it_goes_on(
 ) -> None:
     client.put("/v1/sources/people", json={**PEOPLE, "on_error": "stall"})
     pipeline.write("people", b"{bad", insert(5))
-    detail = client.get("/readyz").json()["detail"]
+    [told] = client.get("/readyz").json()["stalled"]
     for part in ("'people'", "partition 0", "offset 3", "ivm quarantine skip people 0 3"):
-        assert part in detail
+        assert part in told["detail"]
     elsewhere = client.post("/v1/quarantine/people/0/4/skip")
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (409, "not-stalled")
     assert client.post("/v1/quarantine/people/0/3/skip").status_code == 202
-    assert client.get("/readyz").status_code == 200
+    assert "stalled" not in client.get("/readyz").json()
     assert names(client) == {1: "a", 3: "a", 5: "a"}
     assert client.get("/v1/quarantine/people/0/3").json()["status"] == "open"
 
@@ -245,3 +246,64 @@ def test_every_route_is_described(client: TestClient) -> None:
     for call in ("replay", "discard", "skip"):
         assert set(paths[f"{place}/{call}"]) == {"post"}
     assert set(paths["/v1/quarantine/replay"]) == {"post"}
+
+
+def closed(runtime: Runtime, client: TestClient) -> None:
+    """The record put aside is discarded, and two checkpoints hold what came."""
+    assert client.post(f"{BAD}/discard").status_code == 200
+    assert runtime.checkpoints.take()
+    assert client.post("/v1/quarantine/purge", json={}).json() == {"purged": 0}
+    runtime.pipeline.tick()
+    assert runtime.checkpoints.take()
+
+
+def test_a_closed_record_is_purged_once_no_start_needs_it(
+    client: TestClient, runtime: Runtime, pipeline: DecodingPipeline
+) -> None:
+    closed(runtime, client)
+    assert client.post("/v1/quarantine/purge", json={}).json() == {"purged": 1}
+    assert client.get("/v1/quarantine").json()["records"] == []
+
+
+def test_an_open_record_is_purged_only_where_that_is_said(
+    client: TestClient, runtime: Runtime, pipeline: DecodingPipeline
+) -> None:
+    closed(runtime, client)
+    assert client.put(BAD, json={}).status_code == 200
+    assert client.post("/v1/quarantine/purge", json={}).json() == {"purged": 0}
+    wanted = {"statuses": ["open"], "table": "people"}
+    elsewhere = client.post("/v1/quarantine/purge", json={**wanted, "table": "others"})
+    assert elsewhere.json() == {"purged": 0}
+    younger = client.post("/v1/quarantine/purge", json={**wanted, "older_than_seconds": 1_000})
+    assert younger.json() == {"purged": 0}
+    assert client.post("/v1/quarantine/purge", json=wanted).json() == {"purged": 1}
+    assert runtime.quarantine.counts() == {}
+
+
+def test_a_purge_of_nothing_or_of_an_unknown_outcome_is_refused(client: TestClient) -> None:
+    for statuses in ([], ["lost"]):
+        answer = client.post("/v1/quarantine/purge", json={"statuses": statuses})
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid-request"), statuses
+
+
+def test_the_records_of_a_table_that_was_dropped_are_purged(
+    client: TestClient, runtime: Runtime, pipeline: DecodingPipeline
+) -> None:
+    assert client.delete("/v1/views/names").status_code == 204
+    assert client.delete("/v1/sources/people").status_code == 204
+    runtime.cleaning.clean()
+    assert len(client.get("/v1/quarantine").json()["records"]) == 1, "it is young"
+    wanted = {"statuses": ["orphaned", "open"]}
+    assert client.post("/v1/quarantine/purge", json=wanted).json() == {"purged": 1}
+
+
+def test_what_a_purge_frees_is_given_back(runtime: Runtime, tmp_path: Path) -> None:
+    store = runtime.quarantine
+    store.add(
+        Rejected("people", "people", 0, n, "syntax", "bad", bytes(10_000), 1) for n in range(200)
+    )
+    wanted = Purge(frozenset({"open"}), 2, 0)
+    assert store.purge(wanted, {("people", 0): 150}, {}) == 150
+    assert len(store.page(1_000)) == 50
+    store.close()
+    assert (tmp_path / "quarantine.sqlite").stat().st_size < 100 * 10_000

@@ -18,6 +18,7 @@ from api.runtime import Runtime
 from api.services.queries import Rows
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
+from views.compile import CompiledQuery, compile_query
 
 
 @pytest.fixture(autouse=True)
@@ -188,3 +189,37 @@ def test_queries_that_take_long_keep_no_look_up_waiting(
         ended.set()
         assert {answer.result().status_code for answer in answers} == {200}
     assert len(found.json()["rows"]) == 2
+
+
+def test_a_query_that_is_asked_again_is_compiled_once(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+
+    def counted(query: str, *arguments: Any) -> CompiledQuery:
+        compiled.append(query)
+        return compile_query(query, *arguments)
+
+    monkeypatch.setattr("api.services.compiler.compile_query", counted)
+    query = "SELECT sum(amount) AS total FROM orders"
+    assert rows(client, query) == rows(client, query) == [{"total": "49.75"}]
+    assert compiled == [query]
+
+
+def test_a_query_that_is_asked_again_sees_what_was_declared_since(client: TestClient) -> None:
+    for column in ("customer", "amount"):
+        defined = {"query": f"SELECT id, {column} FROM orders"}
+        client.put("/v1/views/some", json=defined).raise_for_status()
+        found = ask(client, "SELECT * FROM some").json()["columns"]
+        assert [each["name"] for each in found] == ["id", column]
+        client.delete("/v1/views/some").raise_for_status()
+    assert ask(client, "SELECT * FROM some").json()["code"] == "unknown-table"
+
+
+def test_a_query_that_is_asked_again_sees_what_has_changed_since(
+    client: TestClient, pipeline: DirectPipeline
+) -> None:
+    query = "SELECT count(*) AS many FROM orders"
+    assert rows(client, query) == [{"many": 3}]
+    pipeline.deliver("orders", (order(4, "bob", "1"), 1))
+    assert rows(client, query) == [{"many": 4}]

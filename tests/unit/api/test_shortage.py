@@ -5,7 +5,9 @@ import errno
 import pytest
 from fastapi.testclient import TestClient
 
-import ivm.pool
+import ivm.installed.reads
+import ivm.installed.steps
+import ivm.installer
 from api.runtime import Runtime
 from ivm.errors import OutOfMemory
 from tests.unit.api.conftest import ORDERS, TOTALS
@@ -25,7 +27,7 @@ def test_a_look_up_for_which_memory_is_short_is_a_507_that_names_the_view(
     client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(ivm.pool, "snapshot", _short)
+        patched.setattr(ivm.installed.reads, "snapshot", _short)
         answer = client.get("/v1/views/totals/rows", params={"customer": "ada"})
     assert answer.status_code == 507
     assert answer.headers["content-type"] == "application/problem+json"
@@ -38,7 +40,7 @@ def test_a_view_for_which_memory_is_short_is_a_507_and_is_not_there(
     client: TestClient, pipeline: DirectPipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(ivm.pool, "Assembly", _short)
+        patched.setattr(ivm.installer, "Assembly", _short)
         answer = client.put("/v1/views/more", json=TOTALS)
     assert (answer.status_code, answer.json()["code"]) == (507, "out-of-memory")
     assert client.get("/v1/views/more").status_code == 404
@@ -93,7 +95,7 @@ def test_a_pool_whose_step_failed_serves_readers_and_refuses_changes_with_a_503(
 ) -> None:
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     with monkeypatch.context() as patched:
-        patched.setattr(ivm.pool.Pool, "_step", _short)
+        patched.setattr(ivm.installed.steps.Steps, "_step", _short)
         with pytest.raises(OutOfMemory):
             runtime.pool.advance(runtime.pool.frontier + 1)
     answer = client.put("/v1/views/more", json=TOTALS)

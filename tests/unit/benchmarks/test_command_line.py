@@ -26,8 +26,9 @@ def test_an_unknown_scale_is_refused_with_those_there_are() -> None:
 
 
 def test_an_unknown_peer_is_refused_with_those_there_are() -> None:
-    assert "no peer 'spark': there are ivm, differential, dbsp, pathway" in refused(
-        "bfs", "--peer", "spark"
+    assert (
+        "no peer 'spark': there are ivm, differential, dbsp, pathway, duckdb, rustworkx"
+        in refused("bfs", "--peer", "spark")
     )
 
 
@@ -40,3 +41,14 @@ def test_a_peer_without_its_compiler_says_what_is_missing(monkeypatch: pytest.Mo
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(BenchmarkError, match="cargo is needed to build the peer `differential`"):
         PEERS["differential"].prepare()
+
+
+def test_what_cannot_be_grown_is_refused_with_what_can() -> None:
+    said = refused("growth", "reach")
+    assert "reach: only arrange, bfs, wcc, scc, tpch can be grown" in said
+
+
+def test_rounds_at_an_unknown_scale_are_refused_with_those_there_are() -> None:
+    assert "rounds has no scale 'huge', but tiny, small, full" in refused(
+        "rounds", "--scale", "huge"
+    )

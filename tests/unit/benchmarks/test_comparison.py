@@ -40,6 +40,15 @@ def test_the_number_of_differences_is_part_of_the_answer() -> None:
         compare_answers("bfs", different)
 
 
+def test_a_peer_that_computes_anew_has_the_same_rows_and_tells_no_differences() -> None:
+    anew = runs([1], [1])
+    anew["differential"][0].cases[0] = Case("load", [1], 5, 6, None)
+    compare_answers("bfs", anew)
+    anew["differential"][0].cases[0] = Case("load", [1], 5, 60, None)
+    with pytest.raises(BenchmarkError, match="the answers differ"):
+        compare_answers("bfs", anew)
+
+
 def test_a_ratio_is_of_the_medians_and_above_one_where_ours_is_faster() -> None:
     (result,) = results(SETTING, runs([1000, 2000, 9000], [8000, 4000, 1000]))
     assert (result.unit, result.ours, result.peer, result.ratio) == ("µs", 2, 4, 2)

@@ -35,7 +35,8 @@ def test_a_query_ends_with_the_same_answer_however_its_rows_are_batched(
     assert [case.name for case in cases] == [phase.case for phase in phases]
     assert len({(case.rows, case.sum) for case in cases}) == 1
     assert cases[0].rows > 0
-    assert cases[0].differences > cases[1].differences > cases[2].differences
+    single, few, many = (case.differences or 0 for case in cases)
+    assert single > few > many
     assert {case.tuples for case in cases} == {1_650}
 
 

@@ -2,17 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from benchmarks import arrange, bfs, count, install, reach, scc, wcc
+from benchmarks import arrange, bfs, count, install, pagerank, pagerank_rounded, reach, scc, wcc
 from benchmarks.digest import Answer
 from benchmarks.inputs import Pairs, rows_and_keys, sliding, write
 from benchmarks.sides import Run, parse
 from benchmarks.workload import Phase, Workload, changed
+from tests.property import program_answers
 
 PHASES = (
     Phase("one", 20, 1, 1),
@@ -43,6 +45,11 @@ def _reached(graph: nx.MultiDiGraph) -> Rows:
     return [(n, root) for root in range(10) for n in {root, *nx.descendants(graph, root)}]
 
 
+def _ranks(graph: nx.MultiDiGraph, step: int = 1) -> Rows:
+    edges = [(src, dst) for src, dst, _ in graph.edges]
+    return program_answers.pagerank({"edges": edges}, step=step)
+
+
 def _counts(graph: nx.MultiDiGraph) -> Rows:
     return [(n, degree) for n, degree in graph.out_degree if degree]
 
@@ -53,6 +60,8 @@ GRAPHS = [
     (wcc.WORKLOAD, _labels),
     (scc.WORKLOAD, _inner_edges),
     (reach.WORKLOAD, _reached),
+    (pagerank.WORKLOAD, _ranks),
+    (pagerank_rounded.WORKLOAD, partial(_ranks, step=100)),
 ]
 
 

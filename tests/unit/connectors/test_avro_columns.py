@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import fastavro
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from connectors.errors import InvalidSink
-from connectors.sinks.avro_columns import record_schema, records, varints
+from connectors.sinks.avro_columns import number, record_cells, record_schema
+from connectors.sinks.native.lines import lines
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
 
 BERLIN = pa.timestamp("us", "Europe/Berlin")
@@ -41,8 +41,7 @@ SAMPLES: list[tuple[pa.DataType, list[Any]]] = [
 def read(batch: pa.RecordBatch, schema: pa.Schema) -> list[Any]:
     parsed = fastavro.parse_schema(record_schema("Row", schema))
     found = []
-    encoded: list[Any] = records(batch, schema).to_pylist()
-    for data in encoded:
+    for data in lines(record_cells(batch, schema), batch.num_rows):
         stream = io.BytesIO(data)
         found.append(fastavro.schemaless_reader(stream, parsed, None))
         assert not stream.read(), "nothing is left"
@@ -72,8 +71,8 @@ def test_an_interval_is_its_text() -> None:
 
 
 def test_numbers_take_as_few_bytes_as_they_need() -> None:
-    numbers = np.array([0, -1, 63, 64, 2**63 - 1], np.int64)
-    assert varints(numbers).to_pylist() == [
+    numbers = [0, -1, 63, 64, 2**63 - 1]
+    assert [number(each) for each in numbers] == [
         b"\0",
         b"\1",
         b"\x7e",
@@ -84,7 +83,7 @@ def test_numbers_take_as_few_bytes_as_they_need() -> None:
 
 def test_rows_without_columns_are_empty() -> None:
     batch = pa.RecordBatch.from_pydict({"a": [1, 2]}).select([])
-    assert records(batch, pa.schema([])).to_pylist() == [b"", b""]
+    assert lines(record_cells(batch, pa.schema([])), 2) == [b"", b""]
 
 
 def test_a_column_that_avro_cannot_name_is_refused() -> None:

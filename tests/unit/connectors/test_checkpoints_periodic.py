@@ -58,6 +58,20 @@ def test_none_is_taken_before(tmp_path: Path) -> None:
     found.stop()
 
 
+def test_one_is_taken_on_each_new_occasion_and_once(tmp_path: Path) -> None:
+    asked, occasions = Asked(), ["a stall"]
+    writer = CheckpointWriter(LocalStore(tmp_path / "checkpoints"), 2)
+    journal = Journal(tmp_path / "journal")
+    found = Checkpoints(writer, journal, asked.cut, int, NEVER, 100, lambda: occasions[-1])
+    found.start()
+    assert asked.event.wait(10), "on the one that there is at the start"
+    asked.event.clear()
+    assert not asked.event.wait(0.7)
+    occasions.append("another")
+    assert asked.event.wait(10)
+    found.stop()
+
+
 def test_what_goes_wrong_is_counted_and_does_not_end_it(tmp_path: Path) -> None:
     asked = Asked()
     asked.fault = OSError("no space left")

@@ -16,6 +16,14 @@ PLAIN = {
     "sasl_username": "ann",
     "sasl_password": SECRET,
 }
+OAUTH = {
+    "security_protocol": "SASL_SSL",
+    "sasl_mechanism": "OAUTHBEARER",
+    "sasl_oauthbearer_token_endpoint_url": "https://login.example/token",
+    "sasl_oauthbearer_client_id": "shop",
+    "sasl_oauthbearer_client_secret": SECRET,
+    "sasl_oauthbearer_scope": "kafka",
+}
 
 
 def connection(**options: Any) -> Connection:
@@ -45,6 +53,17 @@ def test_credentials_reach_both_clients() -> None:
         "org.apache.kafka.common.security.plain.PlainLoginModule required "
         f'username="ann" password="{SECRET}";'
     )
+
+
+def test_client_credentials_reach_both_clients() -> None:
+    made = connection(**OAUTH)
+    assert made.librdkafka()["sasl.oauthbearer.method"] == "oidc"
+    assert made.librdkafka()["sasl.oauthbearer.client.secret"] == SECRET
+    assert made.java()["sasl.jaas.config"].endswith(
+        f'.OAuthBearerLoginModule required clientId="shop" clientSecret="{SECRET}" scope="kafka";'
+    )
+    assert made.java()["sasl.oauthbearer.token.endpoint.url"] == "https://login.example/token"
+    assert SECRET not in repr(made) + made.model_dump_json()
 
 
 def test_a_password_cannot_end_its_quotes() -> None:
@@ -86,6 +105,9 @@ def test_a_key_that_java_cannot_read_is_refused(tmp_path: Path) -> None:
     [
         ({"security_protocol": "SASL_SSL"}, "sasl_mechanism is needed"),
         ({"sasl_username": "ann"}, "sasl_username is not used"),
+        ({**PLAIN, "sasl_oauthbearer_scope": "x"}, "sasl_oauthbearer_scope needs"),
+        ({**OAUTH, "sasl_username": "ann"}, "sasl_username is not used"),
+        ({**OAUTH, "sasl_oauthbearer_client_id": None}, "sasl_oauthbearer_client_id is needed"),
         ({"security_protocol": "SSL", "ssl_ca_location": "/none"}, "there is no file /none"),
         ({"ssl_ca_location": "/none"}, "ssl_ca_location needs security_protocol"),
         ({"security_protocol": "SSL", "ssl_key_location": "/none"}, "ssl_certificate_location"),

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import structlog
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
 
 from connectors.errors import PipelineFailed, RegistryUnavailable, ReplayUnderWay, Stalled
 from connectors.files.reader import TopicReader, records
@@ -48,6 +51,14 @@ class Broken:
     def receive(self, batch: TimedBatch) -> None:
         """Fail."""
         raise RuntimeError("broken")
+
+
+class Telling:
+    """A receiver that logs."""
+
+    def receive(self, batch: TimedBatch) -> None:
+        """Log."""
+        structlog.get_logger().info("applying")
 
 
 class LastBroken:
@@ -100,6 +111,16 @@ def batch(
         for span in reader.spans(partition, first, end)
     ]
     return pa.Table.from_batches(rows, SCHEMA)
+
+
+def test_what_is_logged_amid_a_batch_has_its_time_and_offsets(
+    topics: Path, journal: Journal, quarantine: Quarantine
+) -> None:
+    TopicWriter(topics, "people").append([insert(1), insert(2)])
+    with capture_logs(processors=[merge_contextvars]) as told:
+        open_delivery(journal, quarantine, Telling()).deliver(batch(topics, [(0, 2)]))
+    [event] = told
+    assert (event["time"], event["offsets"]) == (1, {"people": {"0": (0, 2)}})
 
 
 def test_a_batch_is_journaled_delivered_and_committed(
@@ -203,6 +224,7 @@ def test_delivery_goes_on_after_a_stall_once_the_table_quarantines(
     with pytest.raises(Stalled):
         delivery.deliver(batch(topics, [(0, 2)]))
     delivery.add_table("people@0", table(on_error="quarantine"))
+    delivery.end_stalls(["people"])
     delivery.deliver(batch(topics, [(0, 2)]))
     assert receiver.ids() == [(1, False, [1])]
 
@@ -300,11 +322,12 @@ def test_a_new_record_at_fault_does_not_hold_up_the_replay_before_it(
     restarted = open_delivery(journal, quarantine, again, stalling)
     with pytest.raises(Stalled, match="offset 2"):
         restarted.deliver(batch(topics, [(0, 3)], stalling))
-    assert [(b.time, b.committed) for b in again.batches] == [(1, True)]
-    assert restarted.positions() == {("people", 0): 1}
+    assert [(b.time, b.committed) for b in again.batches] == [(1, True), (2, False)]
+    assert restarted.positions() == {("people", 0): 2}
     restarted.skip(("people", 0, 2))
+    restarted.end_stalls(["people"])
     restarted.deliver(batch(topics, [(1, 3)], stalling))
-    assert [(b.time, b.records) for b in again.batches] == [(1, 1), (2, 2)]
+    assert [(b.time, b.records) for b in again.batches] == [(1, 1), (2, 1), (3, 1)]
 
 
 def test_a_repaired_record_is_applied_at_a_new_time_and_once(
@@ -430,14 +453,15 @@ def test_a_record_that_is_skipped_is_quarantined_and_the_next_one_stalls(
     with pytest.raises(Stalled, match="`ivm quarantine skip people 0 1`"):
         delivery.deliver(batch(topics, [(0, 3)]))
     delivery.skip(BAD)
+    delivery.end_stalls(["people"])
     delivery.deliver(batch(topics, [(0, 3)]))
-    assert receiver.ids() == [(1, False, [1, 2])]
+    assert receiver.ids() == [(1, False, [1]), (2, False, [2])]
     assert quarantine.get(BAD).status == "open"
     with pytest.raises(Stalled, match="offset 3"):
         delivery.deliver(batch(topics, [(3, 4)]))
 
 
-def test_a_truncation_of_several_partitions_stalls_before_anything_is_recorded(
+def test_a_truncation_of_several_partitions_stalls_before_it_is_recorded(
     topics: Path, journal: Journal, quarantine: Quarantine
 ) -> None:
     spec = table()
@@ -448,7 +472,5 @@ def test_a_truncation_of_several_partitions_stalls_before_anything_is_recorded(
     both = [batch(topics, [(0, 2)]), batch(topics, [(0, 1)], spec, 1)]
     with pytest.raises(Stalled, match="partition 0, offset 1: the table was truncated"):
         delivery.deliver(pa.concat_tables(both))
-    assert receiver.batches == []
-    assert journal.last_time == 0
-    delivery.deliver(batch(topics, [(0, 1)]))
-    assert receiver.ids() == [(1, False, [1])]
+    assert receiver.ids() == [(1, False, [1, 2])]
+    assert journal.positions() == {("people", 0): 1, ("people", 1): 1}

@@ -1,6 +1,6 @@
 """Deltas on file topics: one line per change, a frontier after them, cut to what was committed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,76 @@ def test_a_time_without_changes_moves_the_frontier(tmp_path: Path, journal: Jour
     assert published(tmp_path) == [
         {"frontier": 3, "offsets": {"t": {"0": 9}}, "sources": {"s": {"0": 9}}}
     ]
+
+
+def test_a_time_at_which_no_input_moved_tells_an_idle_view_nothing(
+    tmp_path: Path, journal: Journal
+) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    for time in range(3, 6):
+        write(sink, "v", drained([]), time)
+    assert [line["frontier"] for line in published(tmp_path)] == [3]
+
+
+def test_a_view_is_told_of_the_sources_that_it_reads(tmp_path: Path, journal: Journal) -> None:
+    def reached(time: int, read: int) -> Reached:
+        offsets = Offsets.of_source("read", "t", {0: read})
+        return Reached(time, 0, offsets.join(Offsets.of_source("other", "u", {0: time})))
+
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(replace(output("v"), sources=frozenset({"read"})))
+    for time, read in ((1, 5), (2, 5), (3, 6), (4, 6)):
+        sink.write("v", drained([]), reached(time, read))
+    assert [line["frontier"] for line in published(tmp_path)] == [1, 3]
+
+
+def moved(time: int) -> Reached:
+    """A time at which the input moved."""
+    return Reached(time, 0, Offsets.of_source("s", "t", {0: time}))
+
+
+def test_the_times_of_an_interval_have_one_frontier_of_an_idle_view(
+    tmp_path: Path, journal: Journal
+) -> None:
+    sink = DeltaSink(tmp_path, journal, progress_seconds=1_000)
+    sink.open(output("v"))
+    for time in range(1, 5):
+        journal.prepare(time, (), 0)
+        sink.write("v", drained([(time, time, 1)] if time == 3 else []), moved(time))
+        sink.prepare(moved(time))
+        sink.commit(moved(time))
+    assert [line.get("frontier") for line in published(tmp_path)] == [1, None, 3]
+    assert not sink.tend(moved(4)), "the interval is not over"
+
+
+def test_a_frontier_that_waited_is_told_once_it_is_due_and_committed(
+    tmp_path: Path, journal: Journal
+) -> None:
+    sink = DeltaSink(tmp_path, journal, progress_seconds=1_000)
+    sink.open(output("v"))
+    write(sink, "v", drained([(1, 1, 1)]), 1)
+    commit(sink, journal, 1)
+    again = DeltaSink(tmp_path, journal, progress_seconds=0.01)
+    again.restore(output("v"))
+    commit(again, journal, 2)
+    assert not again.tend(moved(1)), "a time before the committed one is no news"
+    assert again.tend(moved(2))
+    assert [line.get("frontier") for line in published(tmp_path)] == [None, 1, 2]
+    assert journal.published == again.published == {"v": 3}
+    assert not again.tend(moved(2)), "it was told"
+
+
+def test_a_view_that_is_restored_is_not_told_again_what_its_topic_says(
+    tmp_path: Path, journal: Journal
+) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    write(sink, "v", drained([(1, 1, 1)]), 1)
+    commit(sink, journal, 1)
+    again = DeltaSink(tmp_path, journal)
+    again.restore(output("v"))
+    assert not again.tend(Reached(1, 0, Offsets.of_source("s", "t", {0: 9})))
 
 
 def test_a_commit_tells_the_journal_the_ends_of_what_was_written_since(

@@ -3,13 +3,17 @@
 They were captured with the connector's defaults, once without schemas and once with them.
 """
 
+import json
+import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pyarrow as pa
 import pytest
 
+from api.models import SourceBody
 from connectors.decode import decode
 from connectors.records import Decoded, Records
 from connectors.tables.spec import type_of
@@ -63,6 +67,8 @@ COLUMNS: dict[str, tuple[dict[str, Any], Any, str, Any, dict[str, Any]]] = {
     "FLOAT": ({"type": "float"}, 1.5, "float32", 1.5, {}),
     "a zero date": ({"type": "int32", "name": TIME + "Date"}, None, "date32", None, {}),
 }  # fmt: skip
+PAGE = (Path(__file__).parents[3] / "docs" / "databases.md").read_text()
+SECTION = PAGE[PAGE.index("## MySQL and MariaDB\n") :]
 BITS = {"type": "bytes", "name": DATA + "Bits", "parameters": {"length": "10"}}
 
 
@@ -120,3 +126,19 @@ def test_a_datetime_without_a_schema_needs_its_unit() -> None:
 def test_a_time_beyond_a_day_is_put_aside_by_a_time_of_day() -> None:
     (rejected,) = plain(HOURS, "time64[us]").rejected
     assert rejected.reason == "out-of-range"
+
+
+def test_the_page_declares_its_table_as_records_without_schemas_need_it() -> None:
+    (setup,) = re.findall(r"^```sql\n(.*?)^```$", SECTION, re.M | re.S)
+    _, declared = re.findall(r"^```json\n(.*?)^```$", SECTION, re.M | re.S)
+    spec = SourceBody(**json.loads(declared)).spec("items", "quarantine")
+    columns = re.findall(r"^    (\w+) ([A-Z]+(?:\([\d,]+\))?)", setup, re.M)[1:]
+    assert spec.schema.names == ["id", *(name for name, _ in columns)]
+    row = {"id": 1} | {name: COLUMNS[kind][1] for name, kind in columns}
+    content = orjson.dumps({"op": "c", "after": row, "ts_ms": 1})
+    decoded = decode(Records([content], [0]), spec)
+    assert decoded.rejected == ()
+    (found,) = decoded.rows.to_pylist()
+    for name, kind in columns:
+        value = COLUMNS[kind][3]
+        assert found[name] == value or str(found[name]) == value, name

@@ -22,6 +22,11 @@ POISON: dict[str, bytes] = {
     "deep arrays": b"[" * 100_000,
     "deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "deep in the envelope": b'{"op":"c","after":' + b"[" * 5_000 + b"]" * 5_000 + b"}",
+    "a deep schema": b'{"schema":'
+    + b'{"items":' * 500
+    + b"1"
+    + b"}" * 500
+    + b',"payload":{"id":1}}',
     "a long number": b'{"op":"c","after":{"id":' + b"9" * 5_000 + b"}}",
     "a large exponent": b'{"op":"c","after":{"id":1e999999999}}',
     "no number": b'{"op":"c","after":{"id":NaN}}',

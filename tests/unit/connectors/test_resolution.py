@@ -118,6 +118,7 @@ def test_too_much_that_waits_is_an_error_that_names_the_transaction(
         service.read()
     monkeypatch.undo()
     service.end("a", orders=2)
+    service.retry("orders")
     assert service.read() == [(1, "orders", 1, 0), (1, "orders", 2, 0)]
 
 

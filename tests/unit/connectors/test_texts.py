@@ -1,4 +1,4 @@
-"""JSON texts made by columns are those that orjson writes for the rows."""
+"""JSON texts that are written natively are those that orjson writes for the rows."""
 
 import uuid
 from datetime import UTC, date, datetime, time
@@ -9,8 +9,8 @@ import orjson
 import pyarrow as pa
 import pytest
 
+from connectors.sinks.json import object_lines
 from connectors.sinks.json_rows import json_rows
-from connectors.sinks.json_texts import encoded, json_texts
 from ivm.values.types import INTERVAL, JSON, UUID, Interval, arrow_array, interval_constant
 
 SAMPLES: list[tuple[pa.DataType, list[Any]]] = [
@@ -39,19 +39,19 @@ SAMPLES: list[tuple[pa.DataType, list[Any]]] = [
 def test_a_text_is_what_orjson_writes(dtype: pa.DataType, values: list[Any]) -> None:
     for chosen in (values, [None, *values, None], [None]):
         batch = pa.RecordBatch.from_arrays([arrow_array(chosen, dtype)], ['a "column"'])
-        assert encoded(json_texts(batch)) == [orjson.dumps(row) for row in json_rows(batch)]
+        assert object_lines(batch) == [orjson.dumps(row) for row in json_rows(batch)]
 
 
 def test_columns_stand_in_order() -> None:
     batch = pa.RecordBatch.from_pydict({"b": [1, 2], "a": ["x", None]})
-    assert encoded(json_texts(batch)) == [b'{"b":1,"a":"x"}', b'{"b":2,"a":null}']
+    assert object_lines(batch) == [b'{"b":1,"a":"x"}', b'{"b":2,"a":null}']
 
 
 def test_no_rows_make_no_texts() -> None:
     batch = pa.RecordBatch.from_pydict({"a": pa.array([], pa.string())})
-    assert encoded(json_texts(batch)) == []
+    assert object_lines(batch) == []
 
 
 def test_rows_without_columns_are_empty_objects() -> None:
     batch = pa.RecordBatch.from_pydict({"a": [1, 2]}).select([])
-    assert encoded(json_texts(batch)) == [b"{}", b"{}"]
+    assert object_lines(batch) == [b"{}", b"{}"]

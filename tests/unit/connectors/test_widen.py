@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from connectors.decode import decode
 from connectors.records import Records
 from connectors.tables.spec import TableSpec
-from connectors.tables.widen import since, wider
+from connectors.tables.widen import altered as altered_by
+from connectors.tables.widen import since
 from tests.unit.connectors.writers import kafka
 
 FIELDS: list[pa.Field] = [
@@ -32,7 +33,7 @@ def altered() -> TableSpec:
     """A table that got a column at offset 3, and a unit and another column at offset 6."""
     first = table(2)
     second = since(first, table(3), {0: 3, 1: 8})
-    found = wider(second, table(4, encodings={"at": "us"}))
+    found = altered_by(second, table(4, encodings={"at": "us"}))
     assert found is not None
     return since(second, found, {0: 6, 1: 8})
 

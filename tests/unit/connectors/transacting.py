@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from connectors.declaration import OnError
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
 from connectors.ingest.delivery import Delivery
@@ -21,7 +22,9 @@ ROWS = pa.schema(FIELDS)
 TRANSACTIONS = "shop.transactions"
 
 
-def table(name: str, resolution: Any = "transaction") -> TableSpec:
+def table(
+    name: str, resolution: Any = "transaction", on_error: OnError = "quarantine"
+) -> TableSpec:
     topic = TRANSACTIONS if resolution == "transaction" else None
     return TableSpec(
         name,
@@ -30,7 +33,7 @@ def table(name: str, resolution: Any = "transaction") -> TableSpec:
         ("id",),
         resolution=resolution,
         transaction_topic=topic,
-        on_error="quarantine",
+        on_error=on_error,
     )
 
 
@@ -82,11 +85,16 @@ class Service:
         ]
         self.append(TRANSACTIONS, 0, lines)
 
-    def append(self, topic: str, partition: int, lines: list[dict[str, Any]]) -> None:
+    def append(self, topic: str, partition: int, lines: list[Any]) -> None:
         writer = TopicWriter(self.root / "topics", topic, partition)
         writer.append([orjson.dumps(line) for line in lines])
         writer.sync()
         writer.close()
+
+    def retry(self, name: str) -> None:
+        """Let a table go on that stands still, with those of its transactions."""
+        self.delivery.end_stalls([name])
+        self.read_to = dict(self.delivery.positions())
 
     def read(self, limit: int = 1_000) -> list[tuple[int, str, int, Any]]:
         """Deliver all there is, or the next `limit` records of each partition.

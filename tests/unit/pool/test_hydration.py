@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm import pool as face
+from ivm import installer
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
@@ -23,8 +23,9 @@ from ivm.dataflow.nodes import (
     columns,
     project,
 )
-from ivm.errors import InUse, UnknownCollection
-from ivm.pool import Pool
+from ivm.errors import BudgetExceeded, InUse, UnknownCollection
+from ivm.pool import Budget, Pool
+from ivm.results import Hydrating
 from ivm.runtime import hydration
 from ivm.runtime.hydration import LITTLE, Hydration
 from ivm.runtime.mirror import Mirror
@@ -122,6 +123,41 @@ def test_what_is_installed_goes_on_after_it_has_caught_up(pool: Pool) -> None:
     assert after == {**before, 7: (pairs_of_7 + 1) ** 2}
 
 
+def test_a_dataflow_that_is_hydrated_tells_how_many_of_its_operators_have_taken_all(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Hydrating | None] = [pool.hydrating]
+
+    class Watched(Hydration):
+        def begin(self) -> None:
+            told.append(pool.hydrating)
+            super().begin()
+            told.append(pool.hydrating)
+
+    monkeypatch.setattr(installer, "Hydration", Watched)
+    pool.install("large", large, ["value"])
+    before, first, last, after = *told, pool.hydrating
+    assert before is after is None
+    assert last is not None
+    assert last.of > 1
+    assert (first, last.done) == (Hydrating("large", 0, last.of), last.of)
+
+
+def test_what_is_told_of_a_hydration_only_grows(pool: Pool) -> None:
+    installation, told = _Installation(pool), list[int]()
+    installation.start()
+    while installation.is_alive():
+        if (hydrating := pool.hydrating) is not None:
+            told.append(hydrating.done)
+    assert told == sorted(told) != []
+
+
+def test_what_cannot_be_hydrated_is_told_no_more(pool: Pool) -> None:
+    with pytest.raises(BudgetExceeded):
+        pool.install("large", large, ["value"], budget=Budget(0.0))
+    assert pool.hydrating is None
+
+
 def test_an_input_cannot_be_dropped_under_a_dataflow_that_is_being_hydrated(pool: Pool) -> None:
     installation = _Installation(pool)
     installation.start()
@@ -175,7 +211,7 @@ def _recursion(installed_at: int, begun_until: int, monkeypatch: pytest.MonkeyPa
             for time in range(installed_at, begun_until):
                 _step(pool, time)
 
-    monkeypatch.setattr(face, "Hydration", WhileTimePasses)
+    monkeypatch.setattr(installer, "Hydration", WhileTimePasses)
     pool.install("reached", reached, ["key"])
     return pool
 
@@ -230,7 +266,7 @@ def test_errors_that_come_while_it_is_hydrated_are_dated_as_they_come(
                 _feed(pool, [2 + time], [0], time)
                 pool.advance(time + 1)
 
-    monkeypatch.setattr(face, "Hydration", WhileErrorsCome)
+    monkeypatch.setattr(installer, "Hydration", WhileErrorsCome)
     monkeypatch.setattr(hydration, "LITTLE", -1)  # else it would catch up between two steps
     pool.install("late", project(counted, (1, 0)), ["n"])
     early, late = pool.drain("early"), pool.drain("late")
@@ -267,7 +303,7 @@ def test_a_join_is_hydrated_beside_the_pool_if_it_makes_more_than_a_few_pairs(
             hydrations.append(self)
             super().begin()
 
-    monkeypatch.setattr(face, "Hydration", Watched)
+    monkeypatch.setattr(installer, "Hydration", Watched)
     pool = _join_of_one_key(pairs, workers)
     pool.install("found", found, ["key"])
     assert len(hydrations) == beside

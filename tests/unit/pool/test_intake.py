@@ -189,7 +189,7 @@ def test_diffs_that_are_not_all_1_are_kept_in_a_load() -> None:
 def test_texts_that_wait_in_a_load_are_not_swept() -> None:
     pool, rows = pool_of(2, ["id"]), batch(MANY)
     pool.feed("people", rows, np.ones(MANY, np.int64), 1)
-    pool._sweep_at = 0
+    pool._core.strings.limit = 0
     pool.advance(1)
     pool.advance(2)
     snapshot = pool.scan("people")

@@ -71,7 +71,7 @@ def test_a_list_that_is_too_long_is_an_error_until_it_is_shorter() -> None:
 def test_a_list_can_be_looked_up_by_the_key_of_its_group() -> None:
     pool = pool_of("list")
     change(pool, [(1, "a", 1), (2, "a much longer text than seven bytes", 1)])
-    pool._sweep_at = 0
+    pool._core.strings.limit = 0
     pool.advance(pool.frontier + 1)
     assert pool.peek("out", {"k": 2}).rows["l"].to_pylist() == [
         ["a much longer text than seven bytes"]

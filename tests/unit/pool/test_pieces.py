@@ -99,7 +99,7 @@ def test_a_dropped_dataflow_leaves_nothing(pool: Pool, shared: Node) -> None:
 
 def test_no_two_pieces_need_each_other(pool: Pool, shared: Node) -> None:
     pool.install("view", shared, [shared.schema.names[0]])
-    for piece in pool._catalog.living:
+    for piece in pool._core.catalog.living:
         assert all(piece not in needed.all_needed() for needed in piece.needs)
 
 

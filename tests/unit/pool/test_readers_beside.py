@@ -109,7 +109,7 @@ def test_a_look_up_by_a_string_finds_it_while_unused_strings_are_released(pool: 
 
     def write() -> None:
         for time in range(2, 200):
-            pool._sweep_at = 0
+            pool._core.strings.limit = 0
             pool.advance(time + 1)
 
     seen = _beside(lambda: pool.peek("names", {"name": next(wanted)}), write, pause=3e-4)

@@ -99,6 +99,6 @@ def test_structs_go_through_a_recursion(pool: Pool) -> None:
 
 def test_texts_in_structs_outlive_a_release_of_strings(pool: Pool) -> None:
     feed(pool, PLACES)
-    pool._sweep_at = 0
+    pool._core.strings.limit = 0
     pool.advance(pool.frontier + 1)
     assert pool.scan("rows").rows.column("place").to_pylist() == PLACES

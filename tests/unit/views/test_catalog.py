@@ -75,3 +75,18 @@ def test_a_table_that_cannot_be_is_refused(table: Table) -> None:
 def test_a_document_that_is_no_catalog_is_refused() -> None:
     with pytest.raises(BadDefinition, match="not a stored catalog"):
         Catalog.from_json({"tables": [{"name": "t"}], "views": []})
+
+
+def test_a_catalog_has_another_version_after_each_change() -> None:
+    catalog = Catalog([ORDERS], [BIG])
+    versions = [catalog.version]
+    for change in (
+        lambda: catalog.alter(ORDERS),
+        lambda: catalog.redefine([BIG]),
+        lambda: catalog.rename_view("big", "large"),
+        lambda: catalog.drop("large"),
+        lambda: catalog.add_view(BIG),
+    ):
+        change()
+        versions.append(catalog.version)
+    assert len(set(versions)) == len(versions)

@@ -82,7 +82,7 @@ def arrangements(node: Node) -> set[Node]:
     """The arrangements that a join of two inputs reads."""
     while not isinstance(node, Join | DeltaJoin):
         assert not isinstance(node, Get)
-        node = node.input  # type: ignore[union-attr]
+        node = node.input  # type: ignore[attr-defined]
     arranged = node.inputs if isinstance(node, DeltaJoin) else (node.left, node.right)
     return {arrange.input for arrange in arranged}
 

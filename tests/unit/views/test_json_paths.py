@@ -34,7 +34,7 @@ def test_paths_lead_where_those_of_postgresql_do(judge: Judge) -> None:
     assert answers == [(e, theirs(e, judge)) for e in expressions]
 
 
-@pytest.mark.parametrize("path", ["(" * 9999, "-" * 9999 + "1", "$ ? (" * 9999, "$.keyvalue()"])
+@pytest.mark.parametrize("path", ["(" * 9999, "-" * 9999 + "1", "$ ? (" * 9999])
 def test_a_path_that_cannot_be_followed_is_refused(path: str) -> None:
     with pytest.raises(Unsupported):
         parse_path(path)

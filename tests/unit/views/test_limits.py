@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from ivm.dataflow.traversal import expressions, walk
+from ivm.dataflow.traversal import walk
 from ivm.pool import Pool
 from tests.property.shop import CATALOG
 from views.compile import compile_view
@@ -102,7 +102,7 @@ def test_a_chain_of_a_thousand_queries_is_installed_on_an_ordinary_stack() -> No
 def test_a_condition_is_not_lengthened_by_each_of_a_chain_of_queries(step: str) -> None:
     """Or the last would have as many additions in it, and if each doubles, 2 to that power."""
     view = compile_view(steps(STEPS[step], 100), CATALOG)
-    read = [c for node in walk(view.node) for e in expressions(node) for c in conjuncts(e)]
+    read = [c for node in walk(view.node) for e in node.expressions for c in conjuncts(e)]
     assert max(sum(1 for _ in parts(condition)) for condition in read) <= MOST_PARTS
 
 

@@ -75,7 +75,10 @@ def test_a_counter_over_a_cycle_is_stopped_at_its_bytes(distinct: bool) -> None:
     pool.install("endless", _walk(distinct), ["at"])
     before = resident()
     feed_cycle(pool, 0)
-    with pytest.raises(NoFixedPoint, match=r"endless: no fixed point within 67,108,864 bytes .*"):
+    with pytest.raises(
+        NoFixedPoint,
+        match=r"endless: no fixed point within 67,108,864 bytes .*: 'walk' changes in round \d+",
+    ):
         pool.advance(1)
     assert resident() - before < 500 * MIB
     assert pool.scan("per_node").rows.num_rows == NODES
@@ -140,3 +143,33 @@ def test_strings_that_grow_in_each_round_count_as_bytes() -> None:
     with pytest.raises(NoFixedPoint):
         pool.advance(1)
     assert resident() - before < 1024 * MIB
+
+
+ONE = "one (n bigint) AS (SELECT src FROM edges UNION SELECT n + 1 FROM one WHERE n < {})"
+OTHER = "other (n bigint) AS (SELECT src FROM edges UNION SELECT n + 1 FROM other WHERE n < {})"
+INNER = (
+    "within (n bigint) AS (SELECT n FROM around UNION SELECT n + 1 FROM within) "
+    "SELECT n FROM within"
+)
+AROUND = f"around (n bigint) AS (SELECT src FROM edges UNION (WITH MUTUALLY RECURSIVE {INNER}))"
+
+
+@pytest.mark.parametrize(
+    ("bindings", "result", "changing"),
+    [
+        (f"{ONE.format(5)}, {OTHER.format(10**9)}", "one NATURAL JOIN other", "other"),
+        (f"{ONE.format(10**9)}, {OTHER.format(5)}", "one NATURAL JOIN other", "one"),
+        (AROUND, "around", "within"),
+    ],
+)
+def test_the_binding_that_still_changes_is_named_with_its_round(
+    bindings: str, result: str, changing: str
+) -> None:
+    query = f"WITH MUTUALLY RECURSIVE {bindings} SELECT n FROM {result}"
+    view = compile_view(query, Catalog([Table("edges", EDGES, ("src", "dst"))]))
+    pool = Pool(max_rounds=100)
+    pool.create_input("edges", EDGES, ["src", "dst"])
+    pool.install("view", view.node, view.key)
+    feed_cycle(pool, 0)
+    with pytest.raises(NoFixedPoint, match=f"100 rounds, .*: '{changing}' changes in round 100. "):
+        pool.advance(1)

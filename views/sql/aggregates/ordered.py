@@ -11,16 +11,17 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
-from ivm.dataflow.expressions import Expression, Literal
+from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import INTERVAL
 from views.errors import InvalidLiteral
 from views.plan.nodes import AggregateFunction
-from views.plan.scalars import call, test
+from views.plan.scalars import call, predicate, test
 from views.sql.aggregates import intervals
 from views.sql.aggregates.hypothetical import Hypothetical, place
 from views.sql.aggregates.occurrence import AggregateHandler, Argument, Occurrence, only_where
+from views.sql.base.arrays import array_of
 from views.sql.base.binder import name
-from views.sql.base.coercion import DOUBLE, TEXT, Bound, cast, is_number, is_stored_in_order
+from views.sql.base.coercion import BIGINT, DOUBLE, TEXT, Bound, cast, is_number, is_stored_in_order
 from views.sql.base.computations import Computation, Ordering
 
 
@@ -105,18 +106,48 @@ def within_group(o: Occurrence, node: exp.WithinGroup) -> Bound:
     match node.this:
         case exp.Mode() if node.this.this is None:
             return _ordered(o, "mode", value, by.descending, None)
-        case exp.PercentileDisc():
-            return _ordered(o, "percentile_disc", value, by.descending, _fraction(o, node.this))
-        case exp.PercentileCont():
-            if value.type == INTERVAL:
-                return intervals.percentile(o, by.value, by.descending, _fraction(o, node.this))
-            if not is_number(value.type):
-                raise o.binder.mismatch(
-                    f"percentile_cont() takes numbers or intervals, not {name(value)}", node
-                )
-            value = cast(value, DOUBLE)
-            return _ordered(o, "percentile_cont", value, by.descending, _fraction(o, node.this))
+        case exp.PercentileDisc() | exp.PercentileCont():
+            return _percentiles(o, node.this, node.this.this, by)
     raise o.unsupported("WITHIN GROUP of anything but mode(), percentiles, ranks and cume_dist()")
+
+
+def _percentiles(
+    o: Occurrence, node: exp.PercentileCont | exp.PercentileDisc, given: exp.Expr, by: Ordering
+) -> Expression:
+    """One percentile, or an array of them for an array of fractions; NULL of no rows."""
+    if not isinstance(given, exp.Array):
+        return _percentile(o, node, given, by)
+    kind = DOUBLE if isinstance(node, exp.PercentileCont) and by.value.type != INTERVAL else None
+    several = [
+        Literal(None, kind or by.value.type)
+        if isinstance(each, exp.Null)
+        else _percentiles(o, node, each, by)
+        for each in given.expressions
+    ]
+    if not several:
+        raise o.unsupported("percentiles of no fractions")
+    whole = array_of(several, several[0].type)
+    some = o.compute(Computation("count", o.counted(by.value)), BIGINT)
+    there = predicate("gt", some, Literal(0, BIGINT))
+    return Call("case", (there, whole, Literal(None, whole.type)), whole.type, True)
+
+
+def _percentile(
+    o: Occurrence, node: exp.PercentileCont | exp.PercentileDisc, given: exp.Expr, by: Ordering
+) -> Expression:
+    value = o.counted(by.value)
+    is_continuous = isinstance(node, exp.PercentileCont)
+    if is_continuous and value.type != INTERVAL:
+        if not is_number(value.type):
+            raise o.binder.mismatch(
+                f"percentile_cont() takes numbers or intervals, not {name(value)}", node
+            )
+        value = cast(value, DOUBLE)
+    fraction = _fraction(o, given)
+    if is_continuous and value.type == INTERVAL:
+        return intervals.percentile(o, by.value, by.descending, fraction)
+    function: AggregateFunction = "percentile_cont" if is_continuous else "percentile_disc"
+    return _ordered(o, function, value, by.descending, fraction)
 
 
 def _ordered(
@@ -130,10 +161,8 @@ def _ordered(
     return o.compute(Computation(function, value, order=order, parameter=fraction), value.type)
 
 
-def _fraction(o: Occurrence, node: exp.PercentileCont | exp.PercentileDisc) -> float:
-    if isinstance(node.this, exp.Array):
-        raise o.unsupported("a percentile of several fractions")
-    given = o.binder.value(node.this, DOUBLE)
+def _fraction(o: Occurrence, node: exp.Expr) -> float:
+    given = o.binder.value(node, DOUBLE)
     if not isinstance(given, Literal) or not isinstance(given.value, int | float | Decimal):
         raise o.unsupported("a percentile of a fraction that is not a constant number")
     fraction = float(given.value)

@@ -181,6 +181,8 @@ class Binder:
         `compared`: for an operator, which takes real beside other numbers as double precision.
         """
         given = list(bounds) if bounds is not None else [self.bind(n) for n in nodes]
+        if any(map(_is_padded, nodes)):
+            given = [_without_padding(b) for b in given]
         given = self.beside_numbers(given, nodes)
         kinds = [_kind(b) for b in given if not isinstance(b, Untyped)]
         if any(k is None for k in kinds):
@@ -281,6 +283,19 @@ def name(bound: Bound) -> str:
     if isinstance(bound, Untyped):
         return "unknown"
     return shown_type(bound.type)
+
+
+def _is_padded(node: exp.Expr) -> bool:
+    """Tells whether a value is a cast to char(n), of which blanks at the end do not count."""
+    node = node.unnest()
+    padded = (exp.DType.CHAR, exp.DType.NCHAR, exp.DType.BPCHAR)
+    return isinstance(node, exp.Cast) and node.to.this in padded
+
+
+def _without_padding(bound: Bound) -> Bound:
+    if isinstance(bound, Untyped) and bound.text is not None:
+        return replace(bound, text=bound.text.rstrip(" "))
+    return bound
 
 
 def _kind(bound: Bound) -> pa.DataType | None:

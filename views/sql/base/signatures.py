@@ -14,7 +14,7 @@ from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.errors import Unsupported
 from ivm.values.types import INTERVAL
 from views.errors import InvalidLiteral, UnknownFunction
-from views.sql.base.binder import Binder, name
+from views.sql.base.binder import Binder, Given, name
 from views.sql.base.coercion import (
     BIGINT,
     DATE,
@@ -32,6 +32,7 @@ from views.sql.base.coercion import (
     promoted,
     scale_of,
 )
+from views.sql.base.parameters import PARAMETERS, by_place, is_named
 
 Parameter = pa.DataType | str
 """A type; or `numeric`, of any scale; `integer`, of any width; `array`; or `any`."""
@@ -72,6 +73,8 @@ def bind_call(
     b: Binder, node: exp.Expr, function: str, nodes: Sequence[exp.Expr], known: Signatures
 ) -> Expression:
     """Binds the call of `function` with the arguments `nodes` (raises UnknownFunction)."""
+    if any(map(is_named, nodes)):
+        nodes = _in_order(b, node, function, nodes, known[function][0].defaults)
     bounds = [b.bind(n) for n in nodes]
     fitting = [
         (rank, i, signature)
@@ -96,6 +99,25 @@ def bind_call(
     if signature.build is not None:
         return signature.build(b, node, arguments)
     return made(signature.function or function, signature, arguments)
+
+
+def _in_order(
+    b: Binder,
+    node: exp.Expr,
+    function: str,
+    nodes: Sequence[exp.Expr],
+    defaults: Sequence[Literal],
+) -> list[exp.Expr]:
+    """Arguments with names in the order of the parameters, and `defaults` between them."""
+    try:
+        placed = by_place(function, nodes)
+    except ValueError as error:
+        raise b.fault(UnknownFunction, str(error), node) from error
+    first = len(PARAMETERS[function]) - len(defaults)
+    if None in placed[:first]:
+        missing = PARAMETERS[function][placed.index(None)]
+        raise b.fault(UnknownFunction, f"{function}() lacks its argument {missing!r}", node)
+    return [Given(this=defaults[i - first]) if n is None else n for i, n in enumerate(placed)]
 
 
 def made(function: str, signature: Signature, arguments: Sequence[Expression]) -> Expression:

@@ -10,6 +10,7 @@
 - `joins`: joins in FROM: lists, conditions, USING and NATURAL
 - `limits`: LIMIT, OFFSET and FETCH FIRST [WITH TIES]
 - `mutual`: WITH MUTUALLY RECURSIVE, as Materialize has it
+- `output_names`: names of output columns, as PostgreSQL gives them
 - `qualify`: QUALIFY: a condition over window functions
 - `quantifiers`: IN, ANY and ALL over subqueries and lists, and conditions read only for being true
 - `queries`: whole queries: WITH, set operations, VALUES, and ORDER BY over them

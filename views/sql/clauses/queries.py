@@ -1,6 +1,6 @@
 """Binds whole queries: WITH, set operations, VALUES, and ORDER BY over them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -112,8 +112,11 @@ def _aligned(session: Session, sides: Sequence[BoundQuery], node: exp.Expr) -> t
         )
     binder = Binder(session, Environment(), Scope(), node.key.upper(), handlers=HANDLERS)
     targets = []
-    for (name, a), (_, b) in zip(left.columns, right.columns, strict=True):
+    constants = [_constants(side) for side in (node.this, node.expression)]
+    for i, ((name, a), (_, b)) in enumerate(zip(left.columns, right.columns, strict=True)):
         kind = united([a.type, b.type]) or _null_type(left, a, b) or _null_type(right, b, a)
+        if kind is None and (i in constants[0]) != (i in constants[1]):
+            kind = b.type if i in constants[0] else a.type
         if kind is None:
             raise binder.mismatch(
                 f"column {name!r} is {shown_type(a.type)} on one side of {node.key.upper()} "
@@ -121,7 +124,21 @@ def _aligned(session: Session, sides: Sequence[BoundQuery], node: exp.Expr) -> t
                 node,
             )
         targets.append(kind)
-    return _cast_columns(session, left, targets), _cast_columns(session, right, targets)
+    return (
+        _cast_columns(binder, left, targets, constants[0]),
+        _cast_columns(binder, right, targets, constants[1]),
+    )
+
+
+def _constants(query: exp.Expr) -> dict[int, exp.Expr]:
+    """The quoted constants in the select list of one side, by place: their type is the other's."""
+    while isinstance(query, exp.Subquery):
+        query = query.this
+    items = query.expressions if isinstance(query, exp.Select) else []
+    if any(item.is_star for item in items):
+        return {}
+    plain = (item.unalias() for item in items)
+    return {i: e for i, e in enumerate(plain) if isinstance(e, exp.Literal) and e.is_string}
 
 
 def _null_type(side: BoundQuery, own: Attribute, other: Attribute) -> pa.DataType | None:
@@ -131,8 +148,19 @@ def _null_type(side: BoundQuery, own: Attribute, other: Attribute) -> pa.DataTyp
     return None
 
 
-def _cast_columns(session: Session, side: BoundQuery, targets: Sequence[pa.DataType]) -> Plan:
-    values = [cast(a.column, t) for (_, a), t in zip(side.columns, targets, strict=True)]
+def _cast_columns(
+    binder: Binder,
+    side: BoundQuery,
+    targets: Sequence[pa.DataType],
+    constants: Mapping[int, exp.Expr],
+) -> Plan:
+    session = binder.session
+    values = [
+        binder.as_type(constants[i], kind, "a constant")
+        if i in constants and kind != a.type
+        else cast(a.column, kind)
+        for i, ((_, a), kind) in enumerate(zip(side.columns, targets, strict=True))
+    ]
     fresh = [session.numbers.fresh(n, v) for (n, _), v in zip(side.columns, values, strict=True)]
     return Map(side.plan, tuple(zip(fresh, values, strict=True)))
 

@@ -133,7 +133,8 @@ def _record(
     found = records.rows_of(session, binder, called, one_row(session), alias)
     if binder.pending:
         raise session.source.unsupported("a subquery in a function in FROM", called)
-    return Item(found.plan, aliased(session, env, alias, found.columns, "", called), lateral=True)
+    name = called.name.lower()
+    return Item(found.plan, aliased(session, env, alias, found.columns, name, called), lateral=True)
 
 
 def _time_window(session: Session, env: Environment, called: TimeWindow, node: exp.Expr) -> Item:
@@ -150,7 +151,7 @@ def _time_window(session: Session, env: Environment, called: TimeWindow, node: e
 
 
 def _table(session: Session, env: Environment, node: exp.Table) -> Item:
-    session.source.only(node, ("this", "alias", "joins", "db", "catalog"))
+    session.source.only(node, ("this", "alias", "joins", "db", "catalog", "only"))
     if not isinstance(node.this, exp.Identifier):
         raise session.source.unsupported("a function in FROM", node)
     name, alias = node.name, node.args.get("alias")

@@ -33,12 +33,12 @@ from views.sql.clauses.grouping_sets import Outputs, Set, grouping_sets
 from views.sql.clauses.handlers import HANDLERS
 from views.sql.clauses.joins import bind_from
 from views.sql.clauses.limits import Limit, bind_limit
+from views.sql.clauses.output_names import output_name
 from views.sql.clauses.qualify import bind_qualify
 from views.sql.clauses.quantifiers import decided
 from views.sql.clauses.sessions import by_session
 from views.sql.clauses.temporal_filter import bounds, conjuncts, reads_clock
 from views.sql.functions.rows import Row, row_or_value
-from views.sql.source.text import function_name
 
 MAX_COLUMNS = 1664  # of a select list, as in PostgreSQL
 # Window functions of a row's position alone, whose rows have no peers.
@@ -124,7 +124,7 @@ class Select:
                 self.items.extend(self._star(node, table))
                 continue
             inner = node.this if isinstance(node, exp.Alias) else node
-            self.items.append(Item(_output_name(node), binder.value(inner), inner))
+            self.items.append(Item(output_name(node), binder.value(inner), inner))
         return binder
 
     def _star(self, node: exp.Expr, table: str | None) -> list[Item]:
@@ -395,27 +395,3 @@ def _check_ordered_by_outputs(
                 "with SELECT DISTINCT, ORDER BY takes columns of the select list only",
                 node,
             )
-
-
-def _output_name(node: exp.Expr) -> str:
-    """The name PostgreSQL gives an output column."""
-    if isinstance(node, exp.Alias | exp.Column):
-        return node.alias_or_name
-    if isinstance(node, exp.Dot):
-        return str(node.expression.name)
-    if isinstance(node, exp.Tuple):
-        return "row"
-    while isinstance(node, _AROUND):
-        node = node.this
-    if isinstance(node, exp.Cast):
-        inner = _output_name(node.this)
-        return inner if inner != UNNAMED else node.args["to"].sql(dialect="postgres").lower()
-    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
-        return function_name(node)
-    return UNNAMED
-
-
-UNNAMED = "?column?"
-_AROUND = (
-    exp.Paren, exp.Filter, exp.WithinGroup, exp.Window, exp.IgnoreNulls, exp.RespectNulls,
-)  # fmt: skip

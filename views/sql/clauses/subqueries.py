@@ -14,6 +14,7 @@ from views.plan.failures import may_fail, plan_may_fail
 from views.plan.keys import has_at_most_one_row, has_one_row
 from views.plan.nodes import AggregateCall, Attribute, Map, Plan, Reduce, SortKey
 from views.plan.scalars import TRUE, conjunction, predicate
+from views.sql.base.arrays import matched
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BIGINT, BOOL, TEXT, Bound, cast
 from views.sql.base.computations import Pending
@@ -94,7 +95,7 @@ def _array(b: Binder, query: exp.Expr) -> Expression:
     order = bound.order or (SortKey(attribute.column, False, False),)
     call = AggregateCall(made, "list", attribute.column, order=order)
     (values,) = one_row(b, Reduce(bound.plan, (), (call,)), [made])
-    return Call("coalesce", (arrays.matched(values), Literal((), kind)), kind, False)
+    return Call("coalesce", (matched(values), Literal((), kind)), kind, False)
 
 
 def _only_row(b: Binder, bound: BoundQuery) -> list[Expression]:

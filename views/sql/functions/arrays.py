@@ -1,7 +1,6 @@
 """Binds arrays: constructors, subscripts, operators and functions. Elements count from 1."""
 
 import re
-from collections.abc import Sequence
 
 import pyarrow as pa
 from sqlglot import exp
@@ -9,6 +8,7 @@ from sqlglot import exp
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.types import JSON
 from views.plan.scalars import call, predicate
+from views.sql.base.arrays import array_of
 from views.sql.base.binder import Binder, Handler, name
 from views.sql.base.coercion import (
     BIGINT,
@@ -43,27 +43,6 @@ def array(b: Binder, node: exp.Array) -> Bound:
     if not values:
         return Untyped("{}")
     return array_of(values, values[0].type)
-
-
-def array_of(values: Sequence[Expression], element: pa.DataType) -> Expression:
-    """Makes the array of some values; a constant if all of them are."""
-    kind = pa.list_(element)
-    whole: Expression = Literal((), kind)
-    if all(isinstance(v, Literal) for v in values):
-        whole = Literal(tuple(v.value for v in values if isinstance(v, Literal)), kind)
-    else:
-        for value in values:
-            whole = Call("array_append", (whole, value), kind, True)
-    return matched(whole)
-
-
-def matched(values: Expression) -> Expression:
-    """Checks that inner arrays are equally long: a row error where they are not."""
-    kind = values.type
-    assert isinstance(kind, pa.ListType)
-    if not isinstance(kind.value_type, pa.ListType):
-        return values
-    return call("array_matched", values, result=values.type)
 
 
 def innermost(kind: pa.DataType) -> pa.DataType:

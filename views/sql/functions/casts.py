@@ -67,10 +67,30 @@ def cast(b: Binder, node: exp.Cast) -> Bound:
         return _cut(b, b.explicit_cast(bound, TEXT, node.this), _size(b, to, 1, _LONGEST))
     if to.this in _MOMENTS and to.expressions:
         return _rounded(b, bound, node)
+    if to.this == exp.DType.DECIMAL and _is_negative(to.expressions[-1:]):
+        return _hundreds(b, bound, node)
     target = _type_of(b, to, bound)
     if isinstance(bound, Untyped) and bound.text is not None:
         target = arrays.nested_as(bound.text, target)
     return b.explicit_cast(bound, target, node.this)
+
+
+def _is_negative(sizes: list[exp.DataTypeParam]) -> bool:
+    return bool(sizes) and isinstance(sizes[0].this, exp.Neg)
+
+
+def _hundreds(b: Binder, bound: Bound, node: exp.Cast) -> Expression:
+    """A cast to `numeric(3, -2)`: three digits of hundreds."""
+    given = [size.this for size in node.args["to"].expressions]
+    digits, places = int(given[0].name), int(given[1].this.name)
+    if not 1 <= digits <= DIGITS - places:
+        raise b.fault(
+            InvalidLiteral, f"{digits} digits and {places} places are at most {DIGITS}", node
+        )
+    value = b.explicit_cast(bound, NUMERIC, node.this)
+    rounded = _folded("round_to", value, Literal(-places, INT), result=NUMERIC)
+    target = pa.decimal128(digits + places, 0)
+    return b.explicit_cast(rounded, target, node.this)
 
 
 def _size(b: Binder, to: exp.DataType, least: int, most: int) -> int:
@@ -133,6 +153,8 @@ def _is_put_out(node: exp.Expr) -> bool:
     """Tells whether the value of `node` may be a column of its query, or be written as one."""
     at = node
     while isinstance(at.parent, _THROUGH):
+        if isinstance(at.parent, exp.Case | exp.If) and at.arg_key == "this":
+            return False  # it is compared, or a condition
         at = at.parent
     if isinstance(at.parent, _WRITING) or _writes(at.parent):
         return True

@@ -5,6 +5,7 @@ from sqlglot import exp
 
 from ivm.dataflow.expressions import Call, Expression, Literal
 from ivm.values.json_path import parse_cached
+from ivm.values.json_path_writer import written
 from ivm.values.types import JSON
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BOOL, TEXT, Bound
@@ -12,13 +13,16 @@ from views.sql.base.signatures import Signature, Signatures, checked
 
 _NO_VARIABLES = Literal("{}", JSON)
 _LOUD = Literal(False, BOOL)
+_DOCUMENTS: pa.DataType = pa.list_(JSON)
 
 
-def _function(function: str, result: pa.DataType, nullable: bool = False) -> tuple[Signature, ...]:
+def _function(
+    function: str, result: pa.DataType, nullable: bool = False, zoned: bool = False
+) -> tuple[Signature, ...]:
     def build(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
         _check(b, node, arguments[1])
         may_be_null = nullable or any(a.nullable for a in arguments)
-        return Call(function, tuple(arguments), result, may_be_null)
+        return Call(function, (*arguments, Literal(zoned, BOOL)), result, may_be_null)
 
     takes = (JSON, TEXT, JSON, BOOL)
     return (Signature(takes, build=build, defaults=(_NO_VARIABLES, _LOUD)),)
@@ -53,24 +57,32 @@ def matches(b: Binder, node: exp.MatchAgainst) -> Bound:
 
 
 def is_path(node: exp.Cast) -> bool:
-    """Tells whether a cast makes the JSON path that a function or an operator takes."""
-    takes = (exp.Anonymous, exp.JSONBPathExists, exp.MatchAgainst)
-    return node.to.sql().lower() == "jsonpath" and isinstance(node.parent, takes)
+    """Tells whether a cast makes a JSON path."""
+    return bool(node.to.sql().lower() == "jsonpath")
 
 
 def path(b: Binder, node: exp.Cast) -> Expression:
-    """Binds a cast to jsonpath, which is a text here."""
-    return b.as_type(node.this, TEXT, "a JSON path")
+    """Binds a cast to jsonpath, which is a text here: a column has the text of its path."""
+    value = b.as_type(node.this, TEXT, "a JSON path")
+    takes = (exp.Anonymous, exp.JSONBPathExists, exp.MatchAgainst)
+    if isinstance(node.parent, takes):
+        return value
+    if not isinstance(value, Literal) or not isinstance(value.value, str):
+        raise b.session.source.unsupported("the text of a JSON path that is not constant", node)
+    _check(b, node, value)
+    return Literal(written(parse_cached(value.value)), TEXT)
 
 
-FUNCTIONS: Signatures = {
-    "jsonb_path_exists": _function("json_path_exists", BOOL, nullable=True),
-    "jsonb_path_match": _function("json_path_match", BOOL, nullable=True),
-    "jsonb_path_query_array": _function("json_path_array", JSON),
-    "jsonb_path_query_first": _function("json_path_first", JSON, nullable=True),
-}
-FUNCTIONS |= {f"{name}_tz": signatures for name, signatures in FUNCTIONS.items()}
-SETS: Signatures = {"jsonb_path_query": _function("json_path_items", pa.list_(JSON))}
+FUNCTIONS: Signatures = {}
+SETS: Signatures = {}
+for _zoned, _end in ((False, ""), (True, "_tz")):
+    FUNCTIONS |= {
+        f"jsonb_path_exists{_end}": _function("json_path_exists", BOOL, True, _zoned),
+        f"jsonb_path_match{_end}": _function("json_path_match", BOOL, True, _zoned),
+        f"jsonb_path_query_array{_end}": _function("json_path_array", JSON, zoned=_zoned),
+        f"jsonb_path_query_first{_end}": _function("json_path_first", JSON, True, _zoned),
+    }
+    SETS[f"jsonb_path_query{_end}"] = _function("json_path_items", _DOCUMENTS, zoned=_zoned)
 HANDLERS: dict[type[exp.Expr] | str, Handler] = {
     exp.JSONBPathExists: Handler(exists, ("this", "expression")),
     exp.MatchAgainst: Handler(matches, ("this", "expressions")),

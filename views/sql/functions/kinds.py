@@ -9,7 +9,7 @@ from ivm.dataflow.expressions import Call, Expression, Literal
 from views.errors import UnknownFunction
 from views.plan.scalars import call, test
 from views.sql.base.binder import Binder, Handler
-from views.sql.base.coercion import INT, TEXT, Bound, Untyped, castable
+from views.sql.base.coercion import BOOL, INT, TEXT, Bound, Untyped, castable
 from views.sql.base.signatures import Signature, Signatures
 from views.types import parse_type, type_name
 
@@ -78,6 +78,8 @@ def _sum(counts: Sequence[Expression]) -> Expression:
 
 
 FUNCTIONS: Signatures = {
+    "booleq": (Signature((BOOL, BOOL), BOOL, "eq"),),
+    "boolne": (Signature((BOOL, BOOL), BOOL, "ne"),),
     "num_nonnulls": (_counting("is_not_null"),),
     "num_nulls": (_counting("is_null"),),
 }

@@ -20,10 +20,11 @@ from views.sql.base.coercion import (
     Bound,
     cast,
 )
+from views.sql.base.parameters import PARAMETERS, by_place
 from views.sql.base.signatures import Signature, Signatures, same_as
 
 _NONE = Literal(0, INT)
-_PARTS = ("years", "months", "weeks", "days", "hours", "mins", "secs")
+_PARTS = PARAMETERS["make_interval"]
 
 
 def _timestamp(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expression:
@@ -62,12 +63,11 @@ def _interval(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Express
 
 def make_interval(b: Binder, node: exp.Anonymous) -> Bound:
     """Binds `make_interval` with named arguments, or in order."""
-    given = dict(zip(_PARTS, (a for a in node.expressions if not _is_named(a)), strict=False))
-    for argument in node.expressions:
-        if _is_named(argument):
-            if argument.this.name.lower() not in _PARTS:
-                raise b.fault(UnknownFunction, f"make_interval has no {argument.this.name}", node)
-            given[argument.this.name.lower()] = argument.expression
+    try:
+        placed = by_place("make_interval", node.expressions)
+    except ValueError as error:
+        raise b.fault(UnknownFunction, str(error), node) from error
+    given = {part: argument for part, argument in zip(_PARTS, placed, strict=False) if argument}
     values = [
         b.as_type(given[part], DOUBLE if part == "secs" else INT, part)
         if part in given
@@ -77,10 +77,6 @@ def make_interval(b: Binder, node: exp.Anonymous) -> Bound:
         for part in _PARTS
     ]
     return _interval(b, node, values)
-
-
-def _is_named(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Kwarg)
 
 
 _AGE = (

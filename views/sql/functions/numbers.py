@@ -161,8 +161,10 @@ def _bucket(b: Binder, node: exp.Expr, arguments: list[Expression]) -> Expressio
     value, thresholds = arguments
     assert isinstance(thresholds.type, pa.ListType)
     given, kind = value.type, thresholds.type.value_type
-    if isinstance(value, Literal) and isinstance(value.value, str | None) and kind != TEXT:
-        value, given = b.typed(Untyped(value.value), kind, node), kind
+    plain = node.expressions[0]
+    if isinstance(plain, exp.Literal | exp.Null) and value.type == TEXT:
+        untyped = Untyped(None if isinstance(plain, exp.Null) else plain.name)
+        value, given = b.typed(untyped, kind, node), kind
     both = common_type(given, kind)
     if both is None:
         raise b.mismatch(f"width_bucket() of {name(value)} and {name(thresholds)}", node)

@@ -18,8 +18,8 @@ _SESSION = "a view has no session; join a table of such settings"
 _SEQUENCE = "number rows by row_number() OVER (ORDER BY …), or insert the number as a column"
 _SEARCH = "search texts by LIKE or by regular expressions"
 _RANGE = "keep the bounds in two columns, and compare them"
-_RECORD = "write jsonb_to_record(document) AS x(a integer, b text)"
-_RECORDS = "write jsonb_to_recordset(document) AS x(a integer, b text)"
+_RECORD = "call it in FROM, or write jsonb_to_record(document) AS x(a integer, b text)"
+_RECORDS = "call it in FROM, or write jsonb_to_recordset(document) AS x(a integer, b text)"
 _XML = "keep documents as jsonb"
 _HASH = "write md5(text)"
 _SHAPE = "keep coordinates in columns of their own"
@@ -62,11 +62,15 @@ _ADVICE: Mapping[str, tuple[str, ...]] = {
 _CLASSES: Mapping[type[exp.Expr], str] = {
     exp.CurrentCatalog: _SESSION,
     exp.CurrentDatabase: _SESSION,
+    exp.CurrentDate: _CLOCK,
     exp.CurrentRole: _SESSION,
     exp.CurrentSchema: _SESSION,
+    exp.CurrentTime: _CLOCK,
     exp.CurrentUser: _SESSION,
     exp.CurrentVersion: _SESSION,
     exp.HexString: _BIT,
+    exp.Localtime: _CLOCK,
+    exp.Localtimestamp: _CLOCK,
     exp.BitString: _BIT,
     exp.Rand: _CHANCE,
     exp.SessionUser: _SESSION,

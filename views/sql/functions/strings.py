@@ -11,10 +11,10 @@ from ivm.values.sql_texts import parse_template
 from ivm.values.unicode_escapes import unescaped
 from views.errors import InvalidLiteral, UnknownFunction
 from views.plan.scalars import call, test
+from views.sql.base.arrays import array_of
 from views.sql.base.binder import Binder, Handler
 from views.sql.base.coercion import BIGINT, BYTEA, INT, TEXT, Bound, Untyped, cast
 from views.sql.base.signatures import Signature, Signatures, checked
-from views.sql.functions.arrays import array_of
 
 _SPACE = Literal(" ", TEXT)
 

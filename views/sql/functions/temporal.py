@@ -129,6 +129,8 @@ def _difference(
         return call("add_days", left, _negated_days(cast(right, BIGINT)), result=DATE)
     if kinds == (DATE, DATE):
         return call("days_between", left, right, result=INT)
+    if kinds == (DATE, TIME):
+        return _sum(cast(left, TIMESTAMP), negated(cast(right, INTERVAL)))
     if kinds == (TIME, TIME):
         return call("clock_difference", left, right, result=INTERVAL)
     if is_temporal(left.type) and is_temporal(right.type):

@@ -24,6 +24,8 @@ def variadic(b: Binder, node: exp.Func, function: str, given: Sequence[exp.Expr]
     if not given or not isinstance(given[-1], exp.Variadic):
         return None
     items = _elements(b, given[-1].this)
+    if items == [] and function in ("concat", "concat_ws"):
+        return Literal("", TEXT)
     if not isinstance(items, Call):
         spread = type(node)(**{**node.args, "expressions": [*given[:-1], *items]})
         spread.parent = node

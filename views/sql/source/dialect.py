@@ -1,7 +1,7 @@
 """PostgreSQL's grammar: adds to sqlglot's dialect, and leaves out its rewriting of functions.
 
 sqlglot turns the functions that it knows into classes of syntax, some with other arguments than
-were written. The functions of `PLAIN` are left as they are written, for
+were written. Only those of `PARSED` become such; all others are left as they are written, for
 `views.sql.functions.named`.
 """
 
@@ -18,6 +18,7 @@ from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from views.errors import QueryTooLarge
+from views.sql.source.function_names import PARSED
 from views.sql.source.quoting import as_text
 from views.sql.source.searches import parse_searches, searches_sql
 from views.sql.source.time_windows import (
@@ -29,37 +30,9 @@ from views.sql.source.time_windows import (
     write_time_window,
 )
 
-PLAIN = frozenset({
-    "acos", "acosh", "array_append", "array_cat", "array_length", "array_position",
-    "array_prepend", "array_remove", "array_to_string", "ascii", "asin", "asinh", "atan",
-    "atan2", "atanh", "bit_count", "bit_length", "btrim", "cbrt", "char_length",
-    "character_length", "chr", "concat_ws", "convert", "cos", "cosh", "cot", "date_bin",
-    "date_part", "decode", "degrees", "div", "encode", "exp", "factorial", "format",
-    "generate_series", "get_bit", "initcap", "json_extract_path",
-    "json_extract_path_text", "json_object", "json_strip_nulls", "jsonb_contains",
-    "jsonb_exists", "justify_days", "justify_hours", "justify_interval", "left", "length",
-    "like", "ln", "log", "log10", "lpad", "ltrim", "make_date", "make_interval", "make_time",
-    "make_timestamp", "md5", "mod", "octet_length", "pi", "pow", "power", "radians",
-    "regexp_count", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr", "repeat",
-    "reverse", "right", "rpad", "rtrim", "sha224", "sha256", "sha384", "sha512", "sign", "sin",
-    "sinh", "sqrt", "string_to_array", "tan", "tanh", "to_char", "to_date", "to_hex",
-    "to_number", "to_timestamp", "translate", "trunc", "width_bucket",
-})  # fmt: skip
-
-
-# Names of other dialects that sqlglot reads as functions that PostgreSQL names otherwise.
-_FOREIGN_NAMES = frozenset({
-    "and", "bitwise_and_agg", "bitwise_or_agg", "bitwise_xor_agg", "booland_agg", "boolor_agg",
-    "charindex", "explode", "group_concat", "ifnull", "instr", "jsonb_extract",
-    "jsonb_extract_scalar", "lcase", "locate", "logical_and", "logical_or", "nvl", "or",
-    "regexp_i_like", "startswith", "stdev", "str_position", "timestamp_trunc", "ucase", "uuid",
-    "variance_pop", "variance_samp",
-})  # fmt: skip
-
 
 def _translated(parsers: dict[str, Any]) -> dict[str, Any]:
-    left_out = PLAIN | _FOREIGN_NAMES
-    return {name: parser for name, parser in parsers.items() if name.lower() not in left_out}
+    return {name: parser for name, parser in parsers.items() if name.lower() in PARSED}
 
 
 class MutuallyRecursive(exp.With):
@@ -284,6 +257,26 @@ class ViewsParser(PostgresParser):
             self.raise_error("An array is written ARRAY[…]", self._curr)
         return super()._parse_bracket(this)
 
+    def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        """A call, which knows how its function was written: `var_samp` is `variance` too."""
+        written = self._curr.text.lower() if self._curr else ""
+        found = super()._parse_function_call(*args, **kwargs)
+        if isinstance(found, exp.Func):
+            found.meta["written"] = written
+        return found
+
+    def _parse_string_agg(self) -> exp.GroupConcat:
+        """A call, which has its ORDER BY inside; WITHIN GROUP is not for it."""
+        start, depth = self._index, 0
+        found = super()._parse_string_agg()
+        for token in self._tokens[start : self._index]:
+            depth += (token.token_type == TokenType.L_PAREN) - (
+                token.token_type == TokenType.R_PAREN
+            )
+            if depth < 0:
+                self.raise_error("write string_agg(…, … ORDER BY …) without WITHIN GROUP", token)
+        return found
+
     def _parse_lateral(self) -> exp.Lateral | None:
         """A LATERAL item; ROWS FROM sees the items before it with or without the word."""
         if self._match_text_seq("LATERAL", "ROWS", "FROM", advance=False):
@@ -362,12 +355,36 @@ class ViewsParser(PostgresParser):
         return kind
 
     def _parse_type_size(self) -> exp.DataTypeParam | None:
-        """The number behind a type's name, which has no sign."""
-        if self._match(TokenType.DASH, advance=False):
-            self.raise_error(
-                "A type's digits are not negative here; write round(…, -2)", self._curr
-            )
-        return super()._parse_type_size()
+        """The number behind a type's name; a scale may have a sign."""
+        negative = self._match(TokenType.DASH)
+        size = super()._parse_type_size()
+        if negative and size is not None:
+            size.set("this", exp.Neg(this=size.this))
+        return size
+
+    def _parse_ordered(
+        self, parse_method: Callable[[], exp.Expr | None] | None = None
+    ) -> exp.Ordered | None:
+        """A key of ORDER BY; USING < is ascending and USING > descending."""
+
+        def key() -> exp.Expr | None:
+            found = parse_method() if parse_method else self._parse_disjunction()
+            if found is not None and self._match(TokenType.USING):
+                directions = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
+                if self._curr.token_type not in directions:
+                    self.raise_error("ORDER BY … USING takes < or >", self._curr)
+                self._tokens[self._index] = Token(
+                    directions[self._curr.token_type],
+                    self._curr.text,
+                    self._curr.line,
+                    self._curr.col,
+                    self._curr.start,
+                    self._curr.end,
+                )
+                self._curr = self._tokens[self._index]
+            return found
+
+        return super()._parse_ordered(key)
 
     def _parse_digits(self) -> exp.Var | None:
         """`(3)`: how many digits there are."""

@@ -118,6 +118,7 @@ def parse(source: Source, limits: Limits) -> exp.Query | exp.Values:
         tokens = dialect.tokenize(source.text)
         if len(tokens) > limits.words:
             raise limits.too_many_words(source.text, tokens[limits.words].start)
+        _check_names(source, tokens)
         _check_nesting(source, tokens, limits.nesting)
         statements = dialect.parser().parse(tokens, source.text)
     except ParseError as error:
@@ -139,6 +140,13 @@ def parse(source: Source, limits: Limits) -> exp.Query | exp.Values:
         if not identifier.quoted:
             identifier.set("this", identifier.name.lower())
     return tree
+
+
+def _check_names(source: Source, tokens: list[Token]) -> None:
+    """Checks that no quoted name is empty (raises SqlSyntaxError)."""
+    for token in tokens:
+        if token.token_type == TokenType.IDENTIFIER and not token.text:
+            raise source.fault_at(SqlSyntaxError, "a quoted name is empty", token.start)
 
 
 def _syntax_error(source: Source, error: ParseError, tokens: list[Token]) -> SqlSyntaxError:

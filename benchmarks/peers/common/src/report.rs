@@ -38,7 +38,7 @@ macro_rules! rows {
     })* };
 }
 
-rows!((A)(A B)(A B C)(A B C D)(A B C D E)(A B C D E F)(A B C D E F G));
+rows!((A)(A B)(A B C)(A B C D)(A B C D E)(A B C D E F)(A B C D E F G)(A B C D E F G H));
 
 /// The accumulated output, as the number of its rows and the sum of a mix of each.
 #[derive(Clone, Copy, Default)]

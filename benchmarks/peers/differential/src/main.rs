@@ -1,12 +1,19 @@
 //! The workloads of `benchmarks/`, written for differential-dataflow.
 
 mod arrange;
+mod batch_graph;
 mod bfs;
 mod bounds;
 mod count;
+mod datalog;
 mod graph;
+mod graspan;
 mod install;
+mod interactive;
+mod mentions;
 mod outputs;
+mod pagerank;
+mod programs;
 mod reach;
 mod scc;
 mod tpch;
@@ -35,9 +42,17 @@ fn main() {
 fn run(arguments: &Arguments) {
     match arguments.workload.as_str() {
         "arrange" => arrange::run(arguments),
+        "batch_graph" => batch_graph::run(arguments),
         "bfs" => graph::run(arguments, bfs::build),
         "count" => graph::run(arguments, count::build),
+        "datalog" => datalog::run(arguments),
+        "graspan" => graspan::run(arguments),
         "install" => install::run(arguments),
+        "interactive" => interactive::run(arguments, true),
+        "interactive_unshared" => interactive::run(arguments, false),
+        "mentions" => mentions::run(arguments),
+        "pagerank" => graph::run(arguments, pagerank::build::<1>),
+        "pagerank_rounded" => graph::run(arguments, pagerank::build::<100>),
         "reach" => graph::run(arguments, reach::build),
         "scc" => graph::run(arguments, scc::build),
         "tpch" => tpch::stream::run(arguments),

@@ -19,15 +19,16 @@ use common::report::Row;
 
 use crate::graph::constant;
 use crate::outputs::{Meeting, Outputs, config};
-use crate::tpch::queries::{Rows, Tables, q01, q03, q06, q09, q13, q18};
+use crate::tpch::queries::{self, Rows, Tables};
 use crate::tpch::tables::{
-    Customer, LineItem, Nation, Order, Parse, Part, PartSupp, Supplier, read,
+    Customer, LineItem, Nation, Order, Parse, Part, PartSupp, Region, Supplier, read,
 };
 
 const ROUND: usize = 100_000;
 
 /// The rows of all tables.
 struct Given {
+    region: Vec<Region>,
     nation: Vec<Nation>,
     supplier: Vec<Supplier>,
     part: Vec<Part>,
@@ -37,10 +38,11 @@ struct Given {
     lineitem: Vec<LineItem>,
 }
 
-/// Runs the phases whose query is written here, and prints their cases.
+/// Runs the phases, and prints their cases.
 pub fn run(arguments: &Arguments) {
     let folder = &arguments.file;
     let given: &Given = Box::leak(Box::new(Given {
+        region: read(folder),
         nation: read(folder),
         supplier: read(folder),
         part: read(folder),
@@ -51,48 +53,34 @@ pub fn run(arguments: &Arguments) {
     }));
     for phase in &arguments.phases {
         let case = Case { phase: phase.clone(), given, workers: arguments.workers };
-        match &phase.case[..3] {
-            "q01" => case.measure(&["lineitem"], |_, t, _| q01(t)),
-            "q03" => case.measure(&["customer", "orders", "lineitem"], |_, t, _| q03(t)),
-            "q06" => case.measure(&["lineitem"], |scope, t, first| {
-                q06(t, constant(scope, first.then_some((0, 0))).map(|_| ()))
-            }),
-            "q09" => {
-                let tables = ["nation", "supplier", "part", "partsupp", "orders", "lineitem"];
-                case.measure(&tables, |_, t, _| q09(t));
-            }
-            "q13" => case.measure(&["customer", "orders"], |_, t, _| q13(t)),
-            "q18" => case.measure(&["customer", "orders", "lineitem"], |_, t, _| q18(t)),
-            _ => {}
-        }
+        queries::measure(&phase.case[..3], case);
     }
 }
 
 /// One phase: a query over tables that stream in.
-struct Case {
+pub struct Case {
     phase: Phase,
     given: &'static Given,
     workers: usize,
 }
 
 impl Case {
-    /// Streams the `tables` into what `build` makes of them; its flag is set on the first worker.
-    fn measure<R: Row + Data + Send>(
+    /// Streams the `tables` into what `build` makes of them.
+    pub fn measure<R: Row + Data + Send>(
         self,
-        tables: &[&'static str],
-        build: impl for<'scope> Fn(Scope<'scope, u64>, Tables<'scope>, bool) -> Rows<'scope, R>
+        tables: &'static [&'static str],
+        build: impl for<'scope> Fn(Tables<'scope>) -> Rows<'scope, R>
         + Send
         + Sync
         + 'static,
     ) {
         let meeting = Meeting::new(self.workers);
-        let tables = tables.to_vec();
         timely::execute(config(self.workers), move |worker| {
             let mut outputs = Outputs::new(worker, &meeting);
-            let (probe, first) = (Handle::new(), worker.index() == 0);
+            let (probe, is_first) = (Handle::new(), worker.index() == 0);
             let mut feeds = worker.dataflow(|scope| {
-                let (tables, feeds) = inputs(scope, self.given, &probe);
-                let rows = build(scope, tables, first);
+                let (tables, feeds) = inputs(scope, self.given, &probe, is_first);
+                let rows = build(tables);
                 outputs.capture(rows).probe_with(&probe);
                 feeds
             });
@@ -186,9 +174,12 @@ fn inputs<'scope>(
     scope: Scope<'scope, u64>,
     given: &'static Given,
     probe: &Handle<u64>,
+    is_first: bool,
 ) -> (Tables<'scope>, Vec<Box<dyn Feed>>) {
     let mut feeds: Vec<Box<dyn Feed>> = Vec::new();
     let tables = Tables {
+        one: constant(scope, is_first.then_some((0, 0))).map(|_| ()),
+        region: input(scope, &given.region, &mut feeds, probe),
         nation: input(scope, &given.nation, &mut feeds, probe),
         supplier: input(scope, &given.supplier, &mut feeds, probe),
         part: input(scope, &given.part, &mut feeds, probe),

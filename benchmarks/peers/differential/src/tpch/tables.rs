@@ -89,6 +89,8 @@ macro_rules! table {
     };
 }
 
+table!(Region of "region" by (key) { key: u32 = key, name: Text = text, comment: Text = text });
+
 table!(Nation of "nation" by (key) { key: u32 = key, name: Text = text, region: u32 = key, comment: Text = text });
 
 table!(Supplier of "supplier" by (key) {

@@ -1,0 +1,4 @@
+from typing import Any
+
+class Contents:
+    def __init__(self, contents: Any) -> None: ...

@@ -1,0 +1,2 @@
+class Scanner:
+    slots: int

@@ -1,0 +1,70 @@
+"""Merging: the parts of an answer that members give, of the rows that each owns, put together."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ivm.results import ArrangementInfo, Deltas, Snapshot
+
+_Errors = tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]
+
+
+def deltas(parts: Sequence[Deltas]) -> Deltas:
+    """The changes of all members, in the order that `Deltas` promises.
+
+    Equal rows are of one member, but equal errors may be of several.
+    """
+    times = np.concatenate([part.times for part in parts])
+    diffs = np.concatenate([part.diffs for part in parts])
+    order = np.lexsort((diffs > 0, times))
+    rows = _rows([part.rows for part in parts]).take(order)
+    return Deltas(rows, times[order], diffs[order], *_errors(parts))
+
+
+def snapshot(parts: Sequence[Snapshot]) -> Snapshot:
+    """The rows of all members, which have completed the same time."""
+    counts = np.concatenate([part.counts for part in parts])
+    errors = sum(part.errors for part in parts)
+    return Snapshot(parts[0].time, _rows([part.rows for part in parts]), counts, errors)
+
+
+def arrangements(parts: Sequence[Sequence[ArrangementInfo]]) -> list[ArrangementInfo]:
+    """The accounts of the same arrangements and states of all members, which list them alike."""
+    return [
+        replace(
+            alike[0],
+            records=sum(info.records for info in alike),
+            bytes=sum(info.bytes for info in alike),
+            seconds=_sum([info.seconds for info in alike]),
+        )
+        for alike in zip(*parts, strict=True)
+    ]
+
+
+def _sum(seconds: Sequence[float | None]) -> float | None:
+    there = [each for each in seconds if each is not None]
+    return sum(there) if there else None
+
+
+def _rows(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """The rows of all `batches`, as one."""
+    whole = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return whole[0] if whole else batches[0]
+
+
+def _errors(parts: Sequence[Deltas]) -> _Errors:
+    """The errors of all members, with the diffs of equal ones added up."""
+    found: Counter[tuple[int, str]] = Counter()
+    for part in parts:
+        texts = [str(text) for text in part.errors.column(0).to_pylist()]
+        for text, time, diff in zip(texts, part.error_times, part.error_diffs, strict=True):
+            found[int(time), text] += int(diff)
+    there = sorted((time, diff > 0, text, diff) for (time, text), diff in found.items() if diff)
+    said = pa.array([text for _, _, text, _ in there], pa.string())
+    batch = pa.RecordBatch.from_arrays([said], schema=parts[0].errors.schema)
+    times = np.array([time for time, *_ in there], np.uint64)
+    return batch, times, np.array([diff for *_, diff in there], np.int64)

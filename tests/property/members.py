@@ -1,0 +1,26 @@
+"""A cluster whose members are threads: all of it but processes, and started in no time."""
+
+from threading import Thread
+from typing import Any
+
+from ivm.cluster import member
+from ivm.cluster.pool import ClusterPool
+
+
+class Threads(ClusterPool):
+    """A pool of members that are threads of this process, each with an engine of its own."""
+
+    def __init__(self, members: int, **bounds: float) -> None:
+        self._threads: list[Thread] = []
+        super().__init__(members, **bounds)
+
+    def _start(self, arguments: tuple[Any, ...]) -> None:
+        thread = Thread(target=member.run, args=arguments, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def close(self) -> None:
+        """End the threads of all members."""
+        super().close()
+        for thread in self._threads:
+            thread.join()

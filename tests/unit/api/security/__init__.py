@@ -1,0 +1,1 @@
+"""Keys, tokens, roles and grants of the service, and the hosts that it answers for."""

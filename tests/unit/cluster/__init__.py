@@ -1,0 +1,1 @@
+"""Tests of clusters: the mesh, distribution, and pools whose members are processes."""

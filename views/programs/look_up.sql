@@ -1,0 +1,16 @@
+-- Look-ups: the state of each asked node.
+--
+-- Each question is a row of asked(node), inserted and retracted as questions come and go.
+--
+-- K-Pg (2018), section 6.2 (interactive queries: point look-ups).
+--
+-- parameter: node = bigint
+-- parameter: state = text
+-- reads: nodes(node $node, state $state)
+-- reads: asked(node $node)
+-- key: node
+-- example:
+--   nodes: (1, 'a'), (2, 'b'), (3, 'c')
+--   asked: (1,), (3,), (9,)
+--   rows: (1, 'a'), (3, 'c')
+SELECT a.node, n.state FROM asked a JOIN nodes n ON n.node = a.node
