@@ -11,6 +11,7 @@ from api.console.access import Access
 from api.console.frame import frame, noted, noticed
 from api.console.tables import plain_table
 from api.models import Name, QueryBody, ViewBody
+from api.services.definition import Definition
 from api.services.queries import Rows
 from connectors.sinks.json_rows import json_rows
 
@@ -75,7 +76,7 @@ class QueryBox:
         with noticed():
             name = NAME.validate_python(self._name.value)
             body = ViewBody(query=self._text.value, language=self._language.value)
-            put = runtime.views.put
+            definition = Definition(name, body.query, body.language)
             with noted("PUT", "views", name):
-                await run_in_threadpool(put, name, body.query, body.language, None)
+                await run_in_threadpool(runtime.views.put, definition)
             ui.navigate.to(f"/views/{name}")

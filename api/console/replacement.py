@@ -1,7 +1,5 @@
 """The panel of a view's replacement: another definition, the exact difference, and its approval."""
 
-from functools import partial
-
 from nicegui import ui
 from starlette.concurrency import run_in_threadpool
 
@@ -11,6 +9,7 @@ from api.console.tables import plain_table
 from api.models import QueryBody
 from api.replacing import Replacement
 from api.routes.replacements import described
+from api.services.definition import Definition
 from ivm.errors import IvmError
 from views.catalog import View
 
@@ -46,9 +45,9 @@ class Change:
         view = self._view
         with noticed():
             body = QueryBody(query=self._text.value)
-            put = partial(self._runtime.replacements.put, lookups=None)
+            later = Definition(view.name, body.query, view.language)
             with noted("PUT", "views", view.name):
-                await run_in_threadpool(put, view.name, body.query, view.language, None, None)
+                await run_in_threadpool(self._runtime.replacements.put, later)
         await self.refresh()
 
     async def _approve(self, shown: Replacement) -> None:

@@ -22,8 +22,8 @@ from api.replacing import Replacement, WouldPut
 from api.routes import replacements
 from api.routes.inspection import explained
 from api.runtime import Runtime
+from api.services.definition import Definition
 from api.status import view_status
-from connectors.sinks.target import KafkaTarget
 from ivm.results import Installed
 from views import catalog
 
@@ -43,20 +43,17 @@ def put_view(name: ViewName, body: ViewBody, runtime: RuntimeDep) -> Response:
     view of another definition stays as it is, and this one waits beside it for its approval: the
     answer is its preview, 202, without the difference while it is still hydrated.
     """
-    target = body.sink.target(name) if body.sink is not None else None
+    definition = _definition(name, body)
     is_replacement = body.replace and runtime.registry.view(name) is not None
     if body.dry_run:
-        return answer(_would_put(runtime, name, body, target, is_replacement=is_replacement))
+        would = _would_put(runtime, definition, is_replacement=is_replacement)
+        return answer(WouldPut(would=would, **explained(runtime, body)))
     if is_replacement:
-        waiting = runtime.replacements.put(
-            name, body.query, body.language, body.key, target, lookups=_said(body)
-        )
+        waiting = runtime.replacements.put(definition)
         if waiting is None:
             return answer(_put(runtime, name, None))
         return answer(replacements.described(runtime, waiting), 202)
-    installed = runtime.views.put(
-        name, body.query, body.language, body.key, target, lookups=body.lookups
-    )
+    installed = runtime.views.put(definition)
     return answer(_put(runtime, name, installed), 200 if installed is None else 201)
 
 
@@ -109,28 +106,25 @@ def delete_view(name: str, runtime: RuntimeDep) -> None:
     runtime.views.drop(name)
 
 
-def _said(body: ViewBody) -> bool | None:
-    """Whether rows are kept, if the body says so."""
-    return body.lookups if "lookups" in body.model_fields_set else None
+def _definition(name: str, body: ViewBody) -> Definition:
+    """The view that a body declares; a replacement tells apart what is said and what is not."""
+    return Definition(
+        name,
+        body.query,
+        body.language,
+        body.key,
+        body.sink.target(name) if body.sink is not None else None,
+        body.lookups if "lookups" in body.model_fields_set else None,
+    )
 
 
 def _would_put(
-    runtime: Runtime,
-    name: str,
-    body: ViewBody,
-    target: KafkaTarget | None,
-    *,
-    is_replacement: bool,
-) -> WouldPut:
-    """The effect that a body would have (raises as the body itself would)."""
-    definition = name, body.query, body.language, body.key, target
+    runtime: Runtime, definition: Definition, *, is_replacement: bool
+) -> Literal["create", "replace", "nothing"]:
+    """The effect that a definition would have (raises as putting it would)."""
     if is_replacement:
-        changes = runtime.replacements.would_put(*definition, lookups=_said(body))
-        would: Literal["create", "replace"] = "replace"
-    else:
-        changes = runtime.views.would_put(*definition, lookups=body.lookups)
-        would = "create"
-    return WouldPut(would=would if changes else "nothing", **explained(runtime, body))
+        return "replace" if runtime.replacements.would_put(definition) else "nothing"
+    return "create" if runtime.views.would_put(definition) else "nothing"
 
 
 def _put(runtime: Runtime, name: str, installed: Installed | None) -> PutView:

@@ -7,6 +7,7 @@
 - `cleaning`: removes what is beyond retention, from time to time
 - `compiler`: compiles and explains queries over what is declared
 - `data_directory`: the version of the data directory, and the steps from older ones
+- `definition`: a view as it is declared, before it is compiled
 - `explaining`: the plan of a query as the rows of an answer
 - `inference`: completes declarations without columns, and proposes some, by what topics hold
 - `outputs`: gives views as their sinks know them

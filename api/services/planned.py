@@ -5,7 +5,6 @@ compiled once more, over the replaced one; where that fails, or would change its
 replacement is refused.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pyarrow as pa
 from api.errors import ReplacementRefused
 from api.registry import Pending
 from api.services.compiler import Compiler
+from api.services.definition import Definition
 from api.services.outputs import output_of
 from api.services.parts import Parts
 from api.services.views import Views
@@ -35,11 +35,9 @@ class Planner:
         self._compiler = compiler
         self._views = views
 
-    def view(
-        self, known: View, query: str, language: str, key: Sequence[str] | None
-    ) -> tuple[View, CompiledView]:
+    def view(self, known: View, definition: Definition) -> tuple[View, CompiledView]:
         """A view with another definition (raises a kind of SqlError, ReplacementRefused)."""
-        compiled = self._compiler.compile(query, language, key)
+        compiled = self._compiler.compile(definition.query, definition.language, definition.key)
         catalog = self._parts.registry.catalog
         own = {view.name for view in catalog.readers(known.name)}
         if circle := sorted(own.intersection(compiled.dependencies)):
@@ -48,8 +46,8 @@ class Planner:
             )
         view = View(
             known.name,
-            query,
-            language,
+            definition.query,
+            definition.language,
             compiled.schema,
             compiled.key,
             compiled.dependencies,

@@ -27,6 +27,7 @@ from api.errors import (
 )
 from api.registry import Pending
 from api.services.admission import Admission
+from api.services.definition import Definition
 from api.services.parts import Parts
 from api.services.planned import Planner
 from api.services.views import Views
@@ -34,7 +35,6 @@ from connectors.errors import BrokerFault
 from connectors.ingest.apply import Switch
 from connectors.ingest.successors import Successor
 from connectors.progress.batches import TimedBatch
-from connectors.sinks.target import KafkaTarget
 from ivm.errors import IvmError
 from views.catalog import View
 
@@ -79,26 +79,18 @@ class Replacements:
             raise unknown("replacement of a view", name, self._waiting)
         return self._waiting[name]
 
-    def put(
-        self,
-        name: str,
-        query: str,
-        language: str,
-        key: Sequence[str] | None,
-        target: KafkaTarget | None,
-        *,
-        lookups: bool | None,
-    ) -> Waiting | None:
+    def put(self, definition: Definition) -> Waiting | None:
         """Prepare another definition of a view; None if it is defined so already.
 
-        Without `target`, and `lookups`, they stay as they are; nothing else is possible. Returns
-        once it is hydrated, or after some seconds. Raises UnknownName, ViewFailed, a kind of
-        SqlError, DifferentDefinition, ReplacementRefused, StillUsed, and what `Views.put` raises
+        Its sink and its lookups stay as they are: the definition says them so, or not at all.
+        Returns once it is hydrated, or after some seconds. Raises UnknownName, ViewFailed, a kind
+        of SqlError, DifferentDefinition, ReplacementRefused, StillUsed, and what `Views.put` raises
         before it installs anything.
         """
         with self._admission.change():
+            name = definition.name
             self._refuse_begun(name)
-            pending = self._planned(name, query, language, key, target, lookups)
+            pending = self._planned(definition)
             if pending is None:
                 return None
             waiting = self._waiting.get(name)
@@ -109,35 +101,18 @@ class Replacements:
         waiting.ended.wait(min(ANSWER_SECONDS, self._parts.settings.wait_seconds))
         return waiting
 
-    def would_put(
-        self,
-        name: str,
-        query: str,
-        language: str,
-        key: Sequence[str] | None,
-        target: KafkaTarget | None,
-        *,
-        lookups: bool | None,
-    ) -> bool:
+    def would_put(self, definition: Definition) -> bool:
         """Whether `put` would prepare another definition; False if it is there (raises as that)."""
         with self._admission.change():
-            return self._planned(name, query, language, key, target, lookups) is not None
+            return self._planned(definition) is not None
 
-    def _planned(
-        self,
-        name: str,
-        query: str,
-        language: str,
-        key: Sequence[str] | None,
-        target: KafkaTarget | None,
-        lookups: bool | None,
-    ) -> Pending | None:
+    def _planned(self, definition: Definition) -> Pending | None:
         """The replacement that another definition makes; None if the view is defined so."""
-        known = self._views.get(name)
-        self._views.refuse_failed(name)
-        self._refuse_elsewhere(known, target, lookups)
-        view, compiled = self._planner.view(known, query, language, key)
-        if _definition(view) == _definition(known):
+        known = self._views.get(definition.name)
+        self._views.refuse_failed(known.name)
+        self._refuse_elsewhere(known, definition)
+        view, compiled = self._planner.view(known, definition)
+        if (view.query, view.language, view.key) == (known.query, known.language, known.key):
             return None
         pending = Pending(self._planner.views(view, compiled), token_hex(4))
         self._planner.refuse_concerned(pending)
@@ -376,20 +351,14 @@ class Replacements:
         for one in waiting.successors:
             self._views.note_temporal(one.name, is_temporal=False)
 
-    def _refuse_elsewhere(
-        self, known: View, target: KafkaTarget | None, lookups: bool | None
-    ) -> None:
+    def _refuse_elsewhere(self, known: View, given: Definition) -> None:
         there = self._parts.registry.targets.get(known.name)
-        if (target is None or target == there) and lookups in (None, known.lookups):
+        if given.target in (None, there) and given.lookups in (None, known.lookups):
             return
         raise DifferentDefinition(
             f"a replacement changes the query, language and key of view {known.name!r}; its sink "
             "and its lookups stay: leave them out, or delete the view and put it anew"
         )
-
-
-def _definition(view: View) -> tuple[str, str, tuple[str, ...]]:
-    return view.query, view.language, view.key
 
 
 def _failed(name: str, reason: str) -> ReplacementFailed:

@@ -8,6 +8,7 @@ from api.errors import DifferentDefinition, NotReady, ViewFailed, unknown
 from api.services.admission import Admission
 from api.services.bounding import hydration_budget
 from api.services.compiler import Compiler
+from api.services.definition import Definition
 from api.services.outputs import output_of
 from api.services.parts import Parts
 from api.services.readiness import Readiness
@@ -127,89 +128,65 @@ class Views:
             )
         return view
 
-    def put(
-        self,
-        name: str,
-        query: str,
-        language: str,
-        key: Sequence[str] | None,
-        target: KafkaTarget | None = None,
-        *,
-        lookups: bool = True,
-    ) -> Installed | None:
-        """Maintain a view, and publish it to `target` too; None if the same is there already.
-
-        Without `lookups` its changes alone are kept.
+    def put(self, definition: Definition) -> Installed | None:
+        """Maintain a view; None if the same is there already.
 
         Raises DifferentDefinition, a kind of SqlError, ViewFailed if it reads such a view, what
         `Pool.install` and `KafkaSink.open` raise, and KeyNotUnique.
         """
         with self._admission.change():
-            known = self._parts.registry.view(name)
+            known = self._parts.registry.view(definition.name)
             if known is not None:
-                self.refuse_other(known, (query, language, lookups), key, target)
+                self._refuse_other(known, definition)
                 return None
-            view, compiled = self.planned(name, query, language, key, lookups=lookups)
-            self.coming[name] = view
+            view, compiled = self.planned(definition)
+            self.coming[view.name] = view
             try:
-                installed = self._install(view, compiled, target)
+                installed = self._install(view, compiled, definition.target)
             finally:
-                del self.coming[name]
-            log.info("view installed", view=name, created=installed.created)
+                del self.coming[view.name]
+            log.info("view installed", view=view.name, created=installed.created)
             return installed
 
-    def planned(
-        self, name: str, query: str, language: str, key: Sequence[str] | None, *, lookups: bool
-    ) -> tuple[View, CompiledView]:
+    def planned(self, definition: Definition) -> tuple[View, CompiledView]:
         """A new view, compiled and not installed.
 
         Raises a kind of SqlError, ViewFailed if it reads such a view, CartesianProduct and
         LimitTooHigh.
         """
-        compiled = self._compiler.compile(query, language, key)
+        compiled = self._compiler.compile(definition.query, definition.language, definition.key)
         for read in compiled.dependencies:
             self.refuse_failed(read)
         self._compiler.refuse_product(compiled)
         self._compiler.refuse_rounds(compiled)
         view = View(
-            name,
-            query,
-            language,
+            definition.name,
+            definition.query,
+            definition.language,
             compiled.schema,
             compiled.key,
             compiled.dependencies,
-            lookups,
+            definition.keeps_rows,
             compiled.is_unique,
         )
         return view, compiled
 
-    def would_put(
-        self,
-        name: str,
-        query: str,
-        language: str,
-        key: Sequence[str] | None,
-        target: KafkaTarget | None,
-        *,
-        lookups: bool,
-    ) -> bool:
+    def would_put(self, definition: Definition) -> bool:
         """Whether `put` would make a view; False if the same is there already (raises as `put`).
 
         What only a broker or the hydration finds out is not raised.
         """
+        registry, name = self._parts.registry, definition.name
         with self._admission.change():
-            known = self._parts.registry.view(name)
+            known = registry.view(name)
             if known is not None:
-                self.refuse_other(known, (query, language, lookups), key, target)
+                self._refuse_other(known, definition)
                 return False
-            if name in self._parts.registry.catalog:
+            if name in registry.catalog:
                 raise NameTaken(f"a table or view {name!r} exists already")
-            view, _ = self.planned(name, query, language, key, lookups=lookups)
-            self._check_target(
-                output_of(
-                    view, target, self._parts.registry.fresh(name), self._parts.registry.catalog
-                )
-            )
+            view, _ = self.planned(definition)
+            fresh = registry.fresh(name)
+            self._check_target(output_of(view, definition.target, fresh, registry.catalog))
             return True
 
     def retry(self, name: str) -> Installed | None:
@@ -338,17 +315,15 @@ class Views:
             self._temporal.add(view.name)
         return installed
 
-    def refuse_other(
-        self,
-        known: View,
-        given: tuple[str, str, bool],
-        key: Sequence[str] | None,
-        target: KafkaTarget | None,
-    ) -> None:
+    def _refuse_other(self, known: View, given: Definition) -> None:
         """See that a view of a known name is the known one (raises DifferentDefinition)."""
-        same = given == (known.query, known.language, known.lookups)
-        same = same and self._parts.registry.targets.get(known.name) == target
-        if not same or (key is not None and tuple(key) != known.key):
+        same = (
+            (given.query, given.language) == (known.query, known.language)
+            and given.keeps_rows == known.lookups
+            and given.target == self._parts.registry.targets.get(known.name)
+            and (given.key is None or tuple(given.key) == known.key)
+        )
+        if not same:
             raise DifferentDefinition(
                 f"view {known.name!r} is defined otherwise; delete it first, or choose another name"
             )

@@ -15,6 +15,7 @@ import orjson
 import pyarrow as pa
 
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.files.writer import TopicWriter
 from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint
@@ -47,8 +48,8 @@ class Captured:
         self._writer = TopicWriter(data / "topics", "people")
         self.runtime = runtime_on(data)
         self.runtime.sources.put(PEOPLE)
-        self.runtime.views.put("copied", EVERYTHING, "sql", ["id", "part"])
-        self.runtime.views.put("by_part", BY_PART, "sql", None)
+        self.runtime.views.put(Definition("copied", EVERYTHING, key=["id", "part"]))
+        self.runtime.views.put(Definition("by_part", BY_PART))
 
     # --- the database and its connector ---
 

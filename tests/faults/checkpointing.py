@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from api.services.definition import Definition
 from connectors.checkpoint.store import LocalStore, Sink
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint
 from tests.unit.api.test_checkpoints import ORDERS, TOTALS
@@ -96,7 +97,7 @@ def main(root: Path, point: str) -> None:
     assert not runtime.readiness.faults()
     arm(point)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     print("ready", flush=True)
     checkpoints = 0
     while True:

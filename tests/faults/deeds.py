@@ -20,6 +20,7 @@ import pyarrow as pa
 
 import api.registry
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.checkpoint.store import LocalStore
 from connectors.files.reader import TopicReader
 from connectors.files.writer import TopicWriter
@@ -165,7 +166,7 @@ class World:
     def put(self, name: str, query: str) -> None:
         """Put a view that is published to Kafka."""
         topic = KafkaTarget("main", f"{self.place.service}.{name}", partitions=1)
-        self.runtime.views.put(name, query, "sql", None, topic)
+        self.runtime.views.put(Definition(name, query, target=topic))
 
     def drop(self, name: str) -> None:
         """Drop a view, if it is there."""
@@ -185,14 +186,14 @@ class World:
 
     def prepare(self) -> None:
         """Put another definition of a view beside it, unless it has it already."""
-        waiting = self.runtime.replacements.put("counts", SINCE, "sql", None, None, lookups=None)
+        waiting = self.runtime.replacements.put(Definition("counts", SINCE))
         if waiting is not None:
             assert waiting.ended.wait(20)
             assert waiting.reason is None
 
     def prepare_other_columns(self) -> None:
         """The same with a definition of other columns."""
-        waiting = self.runtime.replacements.put("counts", FIRSTS, "sql", None, None, lookups=None)
+        waiting = self.runtime.replacements.put(Definition("counts", FIRSTS))
         if waiting is not None:
             assert waiting.ended.wait(20)
             assert waiting.reason is None
@@ -235,7 +236,7 @@ class World:
         rows = [{"id": number, "price": "1.50"} for number in (1, 2)]
         self.append("prices", *(record("c", after=row) for row in rows))
         pipeline_of(self.runtime).step()
-        self.runtime.views.put("price_rows", PRICE_ROWS, "sql", None, None)
+        self.runtime.views.put(Definition("price_rows", PRICE_ROWS))
 
     def widen_prices(self) -> None:
         """Give the prices more digits, unless they have them."""

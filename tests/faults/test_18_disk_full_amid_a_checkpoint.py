@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.runtime import Runtime
+from api.services.definition import Definition
 from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
 from tests.unit.api.test_checkpoints import ORDERS, TOTALS, order, rows
 
@@ -70,7 +71,7 @@ def runtime(tmp_path: Path, checkpoints: Path) -> Runtime:
     """A service with one checkpoint, and more since."""
     runtime = runtime_on(tmp_path, checkpoints=str(checkpoints))
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     for start in (0, 10_000):
         write_rows(tmp_path, "orders", *((order(start + n), 1) for n in range(10_000)))
         pipeline_of(runtime).step(10_000)

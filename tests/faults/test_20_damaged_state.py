@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.errors import JournalCorrupt, PipelineFailed
 from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
 from tests.unit.api.test_checkpoints import ORDERS, TOTALS, folded, order, rows
@@ -26,7 +27,7 @@ def expected(tmp_path: Path) -> list[dict[str, Any]]:
     """What a service showed that was stopped with two checkpoints, and a time beyond them."""
     runtime = runtime_on(tmp_path)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     for number in range(4):
         write_rows(tmp_path, "orders", (order(number), 1), (order(number + 100, "bob"), 1))
         pipeline_of(runtime).step()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from api.runtime import Runtime
+from api.services.definition import Definition
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
 from tests.unit.api.test_checkpoints import ORDERS, TOTALS, folded, order, rows
 
@@ -21,7 +22,7 @@ def saved(tmp_path: Path) -> Runtime:
     """A service whose checkpoints were copied once it had one, at time 1."""
     runtime = runtime_on(tmp_path)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     apply(runtime, tmp_path, 1)
     assert take_checkpoint(runtime)
     shutil.copytree(tmp_path / "checkpoints", tmp_path / "copy")

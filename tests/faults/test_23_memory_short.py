@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import ivm.installed.steps
+from api.services.definition import Definition
 from ivm.errors import OutOfMemory
 from tests.faults.test_24_workers import told
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
@@ -21,7 +22,7 @@ def test_a_batch_for_which_memory_was_short_is_applied_once_after_a_restart(
 ) -> None:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     write_rows(tmp_path, "orders", (order(1), 1))
     pipeline_of(runtime).step()
     if has_checkpoint:

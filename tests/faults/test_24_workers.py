@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from api.services.definition import Definition
 from tests.unit.api.filed import close_all, pipeline_of, runtime_on, take_checkpoint, write_rows
 from tests.unit.api.test_checkpoints import ORDERS, TOTALS, folded, order, rows
 
@@ -25,8 +26,8 @@ def test_workers_2_4_and_1_give_the_same_rows_and_publish_each_change_once(
 ) -> None:
     runtime = runtime_on(tmp_path, workers=2)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
-    runtime.views.put("big", BIG_SPENDERS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
+    runtime.views.put(Definition("big", BIG_SPENDERS))
     taken = 0
     for workers in (2, 4, 1, 2):
         changes = [(order(taken + n, f"c{n % 7}", n % 5), 1) for n in range(50)]

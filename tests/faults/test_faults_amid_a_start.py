@@ -15,6 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.services.definition import Definition
 from tests.faults.deeds import COUNTS, LARGE, Place, World, begin, truth
 from tests.faults.test_kills_by_moment import judge
 from tests.kafka.broker import Broker
@@ -33,7 +34,7 @@ def stopped(data: Path, address: str) -> Place:
     place = Place(data, address, f"s{uuid.uuid4().hex[:8]}", datetime.now(UTC))
     world = place.start()
     begin(world)
-    world.runtime.views.put("plain", LARGE, "sql", None)
+    world.runtime.views.put(Definition("plain", LARGE))
     world.batch()
     world.runtime.stop()
     return place

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.declaration import ReplicaIdentity
 from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
@@ -86,7 +87,7 @@ def perform(runtime: Runtime, data: Path, act: Act, *, with_checkpoints: bool) -
         pipeline_of(runtime).tick()
     elif act.what == "view":
         if runtime.registry.view(act.name) is None:
-            runtime.views.put(act.name, VIEWS[act.name], "sql", None)
+            runtime.views.put(Definition(act.name, VIEWS[act.name]))
         else:
             runtime.views.drop(act.name)
     elif act.what == "redeclare":

@@ -16,6 +16,7 @@ from api.cli.main import app
 from api.errors import BackupRefused, DataDirectoryNewer
 from api.runtime import Runtime
 from api.services import data_directory
+from api.services.definition import Definition
 from api.services.restore_backup import restore_backup
 from api.settings import Settings
 from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
@@ -31,7 +32,7 @@ def runtime(tmp_path: Path) -> Runtime:
     """A service with a table, a view, a checkpoint and what came after it."""
     runtime = runtime_on(tmp_path / "data", **SEGMENTS)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     deliver(runtime, 1, 4)
     take_checkpoint(runtime)
     deliver(runtime, 4, 6)

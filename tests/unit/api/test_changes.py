@@ -1,9 +1,9 @@
 """The change feed, read from the delta topic."""
 
 import asyncio
-import threading
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,18 @@ import orjson
 import pyarrow as pa
 from fastapi.concurrency import run_in_threadpool
 from fastapi.testclient import TestClient
-from httpx import Response
 
 from api.feed import LINES, Event, Feed
 from api.feed_forms import ARROW, ArrowBatches, ServerSentEvents
 from api.followers import Followers
 from api.routes.changes import Wanted, _events
 from api.runtime import Runtime
+from api.services.definition import Definition
 from api.signals import Signal
 from connectors.files.writer import TopicWriter
 from tests.unit.api.conftest import TOTALS
 from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.feeds import followed
 from tests.unit.api.orders import order
 
 BYTES = 1 << 20
@@ -116,14 +117,10 @@ def test_a_feed_begins_with_the_snapshot_and_ends_with_the_view(
     client: TestClient, runtime: Runtime, pipeline: DirectPipeline
 ) -> None:
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
-    dropping = threading.Timer(0.2, runtime.views.drop, ("totals",))
-    dropping.start()
-    lines = client.get("/v1/views/totals/changes").text.splitlines()
-    dropping.join()
-    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
-    data = [orjson.loads(line[6:]) for line in lines if line.startswith("data: ")]
-    assert names == ["snapshot", "end"]
-    assert data[0] == {
+    drop = partial(runtime.views.drop, "totals")
+    found = sent(followed(client, "/v1/views/totals/changes", drop).text)
+    assert [name for name, _ in found] == ["snapshot", "end"]
+    assert found[0][1] == {
         "time": 1,
         "rows": [{"customer": "ada", "orders": 1, "total": "1.00"}],
         "counts": [1],
@@ -137,7 +134,7 @@ def test_a_feed_ends_where_another_view_has_taken_the_name(
 
     def replace() -> None:
         runtime.views.drop("totals")
-        runtime.views.put("totals", "SELECT id FROM orders", "sql", None)
+        runtime.views.put(Definition("totals", "SELECT id FROM orders"))
         pipeline.deliver("orders", (order(2, "bob", "1"), 1))
 
     async def taken_slowly() -> list[bytes]:
@@ -159,7 +156,7 @@ def test_a_feed_goes_on_where_the_view_is_replaced(
     query = TOTALS["query"].replace("GROUP", "WHERE id > 1 GROUP")
 
     def replace() -> None:
-        waiting = runtime.replacements.put("totals", query, "sql", None, None, lookups=None)
+        waiting = runtime.replacements.put(Definition("totals", query))
         assert waiting is not None
         assert waiting.ended.wait(10)
         runtime.replacements.approve("totals", waiting.pending.version, None)
@@ -184,15 +181,6 @@ def test_a_topic_of_another_root_is_empty(tmp_path: Path) -> None:
     assert list(feed.events(0)) == []
 
 
-def followed(client: TestClient, runtime: Runtime, path: str, **headers: str) -> Response:
-    """All of a feed, whose view is dropped once it has been read for a while."""
-    dropping = threading.Timer(0.3, runtime.views.drop, ("totals",))
-    dropping.start()
-    found: Response = client.get(path, headers=headers)
-    dropping.join()
-    return found
-
-
 def sent(text: str) -> list[tuple[str, Any]]:
     """The names and data of events."""
     events = [event for event in text.split("\r\n\r\n") if event]
@@ -206,7 +194,8 @@ def test_a_feed_of_values_has_the_rows_with_them_alone(
     pipeline.deliver("orders", (order(1, "ada", "1"), 1), (order(2, "bob", "1"), 1))
     pipeline.deliver("orders", (order(3, "bob", "1"), 1))
     pipeline.deliver("orders", (order(4, "ada", "1"), 1))
-    found = sent(followed(client, runtime, "/v1/views/totals/changes?since=1&customer=bob").text)
+    path = "/v1/views/totals/changes?since=1&customer=bob"
+    found = sent(followed(client, path, partial(runtime.views.drop, "totals")).text)
     assert [name for name, _ in found] == ["changes", "changes", "end"]
     assert [delta["row"]["customer"] for delta in found[0][1]["deltas"]] == ["bob", "bob"]
     assert (found[1][1]["time"], found[1][1]["deltas"]) == (3, [])
@@ -224,7 +213,8 @@ def test_a_feed_goes_on_under_the_new_name_of_its_view(
         events = _events(runtime, published, Followers(1, 1), wanted)
         found = await anext(events)
         await run_in_threadpool(runtime.views.rename, "totals", "spent")
-        await run_in_threadpool(runtime.views.put, "totals", "SELECT id FROM orders", "sql", None)
+        ids = Definition("totals", "SELECT id FROM orders")
+        await run_in_threadpool(runtime.views.put, ids)
         await run_in_threadpool(pipeline.deliver, "orders", (order(2, "ada", "1"), 1))
         found += await anext(events) + await anext(events)
         await run_in_threadpool(runtime.views.drop, "spent")
@@ -247,10 +237,13 @@ def test_a_feed_comes_as_arrow_batches(
     client: TestClient, runtime: Runtime, pipeline: DirectPipeline
 ) -> None:
     pipeline.deliver("orders", (order(1, "ada", "1"), 1))
-    delivering = threading.Timer(0.1, pipeline.deliver, ("orders", (order(2, "ada", "2"), 1)))
-    delivering.start()
-    found = followed(client, runtime, "/v1/views/totals/changes", accept=ARROW)
-    delivering.join()
+    found = followed(
+        client,
+        "/v1/views/totals/changes",
+        partial(pipeline.deliver, "orders", (order(2, "ada", "2"), 1)),
+        partial(runtime.views.drop, "totals"),
+        accept=ARROW,
+    )
     assert found.headers["content-type"] == ARROW
     rows = pa.ipc.open_stream(found.content).read_all().to_pylist()
     told = [

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.files.layout import bases, partition_directory, segment_path
 from connectors.files.writer import TopicWriter
 from connectors.tables.spec import TableSpec
@@ -60,7 +61,7 @@ def runtime(tmp_path: Path) -> Runtime:
     """A service with a table, a view, and three times."""
     runtime = runtime_on(tmp_path)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     for number in (1, 2, 3):
         write_rows(tmp_path, "orders", (order(number), 1), (order(number + 10, "bob"), 1))
         pipeline_of(runtime).step()
@@ -93,7 +94,7 @@ def test_a_service_that_is_told_to_end_leaves_nothing_to_replay(
     with TestClient(create_app(runtime, checkpoints_at_end=checkpoints)):
         runtime.readiness.wait()
         runtime.sources.put(ORDERS)
-        runtime.views.put("totals", TOTALS, "sql", None)
+        runtime.views.put(Definition("totals", TOTALS))
         write_rows(tmp_path, "orders", (order(1), 1))
         pipeline_of(runtime).step()
         before = rows(runtime)
@@ -111,7 +112,7 @@ def test_a_service_that_ends_amid_its_start_takes_no_checkpoint(tmp_path: Path) 
 def test_records_that_a_checkpoint_holds_are_not_read_again(tmp_path: Path) -> None:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(ORDERS)
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     for number in range(4):
         writer = TopicWriter(tmp_path / "topics", "orders", segment_bytes=1)
         writer.append([record("c", after=order(number))])
@@ -162,7 +163,7 @@ def test_a_view_and_a_table_made_after_the_checkpoint_are_there(
     take_checkpoint(runtime)
     others = TableSpec("others", "others", ORDERS.schema, ("id",), replica_identity="full")
     runtime.sources.put(others)
-    runtime.views.put("both", "SELECT id FROM orders UNION ALL SELECT id FROM others", "sql", None)
+    runtime.views.put(Definition("both", "SELECT id FROM orders UNION ALL SELECT id FROM others"))
     write_rows(tmp_path, "others", (order(7), 1))
     pipeline_of(runtime).step()
     before, published = rows(runtime, "both"), lines(tmp_path, "both")

@@ -8,6 +8,7 @@ import pytest
 
 from api.errors import DifferentDefinition
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.errors import InvalidTable
 from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import runtime_on, take_checkpoint
@@ -38,7 +39,7 @@ def runtime(tmp_path: Path) -> Runtime:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(table(NOTE))
     for name, query in VIEWS.items():
-        runtime.views.put(name, query, "sql", None)
+        runtime.views.put(Definition(name, query))
     write(tmp_path, runtime, order(1, note="a"), order(2, note="b"))
     return runtime
 
@@ -51,7 +52,7 @@ def test_a_column_that_no_view_reads_is_dropped(runtime: Runtime, tmp_path: Path
     write(tmp_path, runtime, order(1, note="a"), op="d")
     assert [row["id"] for row in rows(runtime, "ids")] == [2, 3]
     assert rows(runtime, "counts") == [{"customer": "ada", "n": 2}]
-    runtime.views.put("all", "SELECT * FROM orders", "sql", None)
+    runtime.views.put(Definition("all", "SELECT * FROM orders"))
     assert rows(runtime, "all") == [order(2), order(3)]
 
 
@@ -59,7 +60,7 @@ def test_a_column_that_no_view_reads_is_dropped(runtime: Runtime, tmp_path: Path
 def test_a_column_that_a_view_reads_is_kept_and_the_view_named(
     runtime: Runtime, query: str
 ) -> None:
-    runtime.views.put("reader", query, READERS[query], None)
+    runtime.views.put(Definition("reader", query, language=READERS[query]))
     with pytest.raises((StillUsed, DifferentDefinition), match="'reader'"):
         runtime.sources.put(table())
     assert runtime.sources.get("orders") == table(NOTE)
@@ -80,14 +81,14 @@ def test_a_value_that_was_dropped_does_not_return_with_its_column(
     write(tmp_path, runtime, order(3, note="c"))
     if checkpoints == "after":
         assert take_checkpoint(runtime)
-    runtime.views.put("notes", "SELECT id, note FROM orders", "sql", None)
+    runtime.views.put(Definition("notes", "SELECT id, note FROM orders"))
     for one in (runtime, runtime_on(tmp_path)):
         assert {row["id"]: row["note"] for row in rows(one, "notes")} == {1: None, 2: None, 3: "c"}
         assert [row["id"] for row in rows(one, "inner")] == [1, 2, 3]
 
 
 def test_columns_are_added_widened_and_dropped_at_once(runtime: Runtime, tmp_path: Path) -> None:
-    runtime.views.put("before", "SELECT id, amount FROM orders", "sql", None)
+    runtime.views.put(Definition("before", "SELECT id, amount FROM orders"))
     runtime.sources.put(table(NOTE, RANK))
     fields = [
         *FIELDS[:2],
@@ -97,7 +98,7 @@ def test_columns_are_added_widened_and_dropped_at_once(runtime: Runtime, tmp_pat
     ]
     runtime.sources.put(replace(table(), schema=pa.schema(fields)))
     write(tmp_path, runtime, order(3, rank=7, more="x"))
-    runtime.views.put("now", "SELECT * FROM orders", "sql", None)
+    runtime.views.put(Definition("now", "SELECT * FROM orders"))
     for one in (runtime, runtime_on(tmp_path)):
         assert list(rows(one, "now")[0]) == ["id", "customer", "amount", "rank", "more"]
         assert [(row["rank"], row["more"]) for row in rows(one, "now")] == [

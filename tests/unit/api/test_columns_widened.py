@@ -11,6 +11,7 @@ import pytest
 
 from api.errors import DifferentDefinition
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.sinks.target import KafkaTarget
 from connectors.tables.spec import TableSpec
 from connectors.tables.widen import is_wider
@@ -63,7 +64,7 @@ def runtime(tmp_path: Path) -> Runtime:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(table())
     for name, query in VIEWS.items():
-        runtime.views.put(name, query, "sql", None)
+        runtime.views.put(Definition(name, query))
     write(tmp_path, runtime, order(1), order(2))
     return runtime
 
@@ -93,7 +94,7 @@ def test_values_that_were_too_large_are_taken_and_views_go_on(
     assert rows(runtime, "count") == [{"n": 3}]
     assert rows(runtime, "dear") == [{"customer": "ada"}]
     assert runtime.views.get("next").schema.field("amount").type == pa.int64()
-    runtime.views.put("later", "SELECT amount FROM next WHERE amount > 100", "sql", None)
+    runtime.views.put(Definition("later", "SELECT amount FROM next WHERE amount > 100"))
     assert rows(runtime, "later") == [{"amount": BIG + 1}]
 
 
@@ -128,7 +129,7 @@ def test_a_topic_adds_up_to_the_rows_as_they_are_told_now(runtime: Runtime, tmp_
 def test_an_error_that_the_wider_type_has_not_is_no_more(tmp_path: Path) -> None:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(table())
-    runtime.views.put("next", VIEWS["next"], "sql", None)
+    runtime.views.put(Definition("next", VIEWS["next"]))
     write(tmp_path, runtime, order(1, 2**31 - 1))
     assert sum(runtime.applier.errors["next"].values()) == 1
     runtime.sources.put(wide())
@@ -152,7 +153,7 @@ def test_a_view_that_cannot_be_told_otherwise_is_named(runtime: Runtime, lookups
         sent = replace(runtime.views.get("next"), name="sent")
         runtime.registry.add_view(sent, KafkaTarget("main", "sent"))
     else:
-        runtime.views.put("sent", VIEWS["next"], "sql", None, lookups=False)
+        runtime.views.put(Definition("sent", VIEWS["next"], lookups=False))
     with pytest.raises(DifferentDefinition, match="'sent'"):
         runtime.sources.put(wide())
     assert runtime.sources.get("orders") == table()

@@ -1,8 +1,8 @@
 """What the applier publishes, and that a replay publishes nothing twice."""
 
 import errno
-import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from fastapi.testclient import TestClient
 
 from api.errors import ViewFailed
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.progress.batches import TimedBatch
 from tests.unit.api.conftest import make_runtime
 from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.feeds import followed
 from tests.unit.api.orders import order
 
 
@@ -197,7 +199,7 @@ def test_a_view_that_failed_stays_so_after_a_restart(
     with pytest.raises(ViewFailed, match="UNION"):
         again.views.readable("endless")
     again.views.drop("endless")
-    assert again.views.put("endless", ENDLESS, "sql", None) is not None
+    assert again.views.put(Definition("endless", ENDLESS)) is not None
     assert again.views.readable("endless").name == "endless"
 
 
@@ -215,9 +217,7 @@ def test_the_feed_of_a_view_that_fails_ends_with_the_reason(
     client: TestClient, pipeline: DirectPipeline
 ) -> None:
     client.put("/v1/views/endless", json={"query": ENDLESS})
-    failing = threading.Timer(0.2, pipeline.deliver, ("orders", (order(1, "ada", "1"), 1)))
-    failing.start()
-    lines = client.get("/v1/views/endless/changes?snapshot=false").text.splitlines()
-    failing.join()
+    fail = partial(pipeline.deliver, "orders", (order(1, "ada", "1"), 1))
+    lines = followed(client, "/v1/views/endless/changes?snapshot=false", fail).text.splitlines()
     assert lines[0] == "event: end"
     assert "UNION" in lines[1]

@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.column_types import column_type
+from api.services.definition import Definition
 from connectors.errors import InvalidTable
 from connectors.tables.spec import TYPES, TableSpec, type_of
 from ivm.values.types import JSON
@@ -94,7 +95,7 @@ def test_a_table_without_a_key_is_a_multiset_of_rows(tmp_path: Path) -> None:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(TableSpec("sales", "sales", schema, (), replica_identity="full"))
     runtime.views.put(
-        "sums", "SELECT item, count(*) n, sum(price) s FROM sales GROUP BY 1", "sql", None
+        Definition("sums", "SELECT item, count(*) n, sum(price) s FROM sales GROUP BY 1")
     )
     sale: dict[str, Any] = {"item": "tea", "price": 3}
     unpriced: dict[str, Any] = {"item": "tea", "price": None}

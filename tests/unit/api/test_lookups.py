@@ -1,6 +1,6 @@
 """Views without look-ups: delivered and followed like all others, but their rows are not kept."""
 
-import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 from api.runtime import Runtime
 from connectors.progress.batches import TimedBatch
 from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.feeds import followed
 from tests.unit.api.orders import order
 from tests.unit.api.test_exactly_once import before_replay, lines, replayed
 
@@ -79,10 +80,8 @@ def test_it_is_followed_from_a_time_on(
     client: TestClient, runtime: Runtime, pipeline: DirectPipeline
 ) -> None:
     pipeline.deliver("orders", (order(2, "bob", "1"), 1))
-    dropping = threading.Timer(0.2, runtime.views.drop, ("totals",))
-    dropping.start()
-    found = client.get("/v1/views/totals/changes?since=0").text.splitlines()
-    dropping.join()
+    drop = partial(runtime.views.drop, "totals")
+    found = followed(client, "/v1/views/totals/changes?since=0", drop).text.splitlines()
     assert [line for line in found if line.startswith("event: ")] == [
         "event: changes",
         "event: changes",

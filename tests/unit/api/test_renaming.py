@@ -6,6 +6,7 @@ import pytest
 
 from api.errors import RegistryNotWritten
 from api.runtime import Runtime
+from api.services.definition import Definition
 from tests.unit.api.filed import runtime_on, take_checkpoint
 from tests.unit.api.test_replacements import BEST, LARGE, TOTALS, folded, prepare, shown
 from tests.unit.api.test_widening import order, table, write
@@ -17,7 +18,7 @@ def runtime(tmp_path: Path) -> Runtime:
     """A service with two orders and a view."""
     runtime = runtime_on(tmp_path)
     runtime.sources.put(table())
-    runtime.views.put("totals", TOTALS, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
     write(tmp_path, runtime, order(1), order(2))
     return runtime
 
@@ -50,15 +51,15 @@ def test_its_former_name_is_free_for_another_view_with_a_topic_of_its_own(
     runtime: Runtime, tmp_path: Path
 ) -> None:
     runtime.views.rename("totals", "spent")
-    runtime.views.put("totals", LARGE, "sql", None)
-    runtime.views.put("totals_3", LARGE, "sql", None)
+    runtime.views.put(Definition("totals", LARGE))
+    runtime.views.put(Definition("totals_3", LARGE))
     for number in (7, 8):
         write(tmp_path, runtime, order(number))
         assert shown(runtime, "spent") == folded(tmp_path, "totals")
         assert shown(runtime, "totals") == folded(tmp_path, "totals_2")
         runtime = runtime_on(tmp_path)
     runtime.views.drop("spent")
-    runtime.views.put("spent", TOTALS, "sql", None)
+    runtime.views.put(Definition("spent", TOTALS))
     assert shown(runtime, "totals") == folded(tmp_path, "totals_2")
     assert shown(runtime, "spent") == folded(tmp_path, "spent")
     assert not (tmp_path / "topics" / "deltas.totals").exists()
@@ -66,7 +67,7 @@ def test_its_former_name_is_free_for_another_view_with_a_topic_of_its_own(
 
 def test_it_can_be_replaced_read_and_renamed_again(runtime: Runtime, tmp_path: Path) -> None:
     runtime.views.rename("totals", "spent")
-    runtime.views.put("best", BEST.replace("totals", "spent"), "sql", None)
+    runtime.views.put(Definition("best", BEST.replace("totals", "spent")))
     runtime.replacements.approve("spent", prepare(runtime, LARGE, "spent"), None)
     write(tmp_path, runtime, order(4))
     again = runtime_on(tmp_path)
@@ -86,7 +87,7 @@ def test_a_name_that_is_taken_or_needed_is_refused(runtime: Runtime) -> None:
     with pytest.raises(StillUsed, match="replacement"):
         runtime.views.rename("totals", "spent")
     runtime.replacements.discard("totals")
-    runtime.views.put("best", BEST, "sql", None)
+    runtime.views.put(Definition("best", BEST))
     with pytest.raises(StillUsed, match="read by best"):
         runtime.views.rename("totals", "spent")
 

@@ -10,6 +10,7 @@ import pytest
 from api.errors import DifferentDefinition, NotReady, PreviewOutdated, ReplacementRefused
 from api.routes.replacements import described
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.sinks.json_rows import json_rows
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint
 from tests.unit.api.test_widening import NOTE, deltas, order, rows, table, write
@@ -29,15 +30,15 @@ def runtime(tmp_path: Path) -> Runtime:
     """A service with three orders of two customers, a view, and a view over it."""
     runtime = runtime_on(tmp_path)
     runtime.sources.put(table())
-    runtime.views.put("totals", TOTALS, "sql", None)
-    runtime.views.put("best", BEST, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
+    runtime.views.put(Definition("best", BEST))
     write(tmp_path, runtime, order(1), order(2), order(3, customer="bob"))
     return runtime
 
 
 def prepare(runtime: Runtime, query: str = LARGE, name: str = "totals") -> str:
     """Put a replacement, and wait for it: its version."""
-    waiting = runtime.replacements.put(name, query, "sql", None, None, lookups=None)
+    waiting = runtime.replacements.put(Definition(name, query))
     assert waiting is not None
     assert waiting.ended.wait(10)
     assert waiting.reason is None
@@ -148,18 +149,18 @@ def test_what_would_break_a_view_over_it_is_refused(
     runtime: Runtime, query: str, told: str
 ) -> None:
     with pytest.raises(ReplacementRefused, match=told):
-        runtime.replacements.put("totals", query, "sql", None, None, lookups=None)
+        runtime.replacements.put(Definition("totals", query))
     with pytest.raises(UnknownName):
         runtime.replacements.get("totals")
 
 
 def test_the_same_definition_is_there_already(runtime: Runtime) -> None:
-    assert runtime.replacements.put("totals", TOTALS, "sql", None, None, lookups=None) is None
+    assert runtime.replacements.put(Definition("totals", TOTALS)) is None
 
 
 def test_another_sink_or_other_lookups_are_refused(runtime: Runtime) -> None:
     with pytest.raises(DifferentDefinition):
-        runtime.replacements.put("totals", LARGE, "sql", None, None, lookups=False)
+        runtime.replacements.put(Definition("totals", LARGE, lookups=False))
 
 
 def test_an_approval_of_a_former_preview_is_refused(runtime: Runtime) -> None:
@@ -186,7 +187,7 @@ def test_an_approval_may_insist_on_the_difference_that_was_seen(
 
 def test_a_view_that_was_made_over_it_since_outdates_the_preview(runtime: Runtime) -> None:
     version = prepare(runtime)
-    runtime.views.put("worst", "SELECT customer FROM totals WHERE total < 5", "sql", None)
+    runtime.views.put(Definition("worst", "SELECT customer FROM totals WHERE total < 5"))
     assert seen(runtime)["status"] == "outdated"
     with pytest.raises(PreviewOutdated, match="worst"):
         runtime.replacements.approve("totals", version, None)
@@ -203,7 +204,7 @@ def test_a_discarded_replacement_leaves_nothing(runtime: Runtime, tmp_path: Path
 
 
 def test_what_a_replacement_needs_cannot_be_dropped(runtime: Runtime) -> None:
-    runtime.views.put("ids", "SELECT id, customer, amount FROM orders WHERE id > 1", "sql", None)
+    runtime.views.put(Definition("ids", "SELECT id, customer, amount FROM orders WHERE id > 1"))
     prepare(runtime, "SELECT customer, sum(amount)::bigint AS total FROM ids GROUP BY customer")
     for name in ("ids", "best"):
         with pytest.raises(StillUsed, match="replacement of view 'totals'"):
@@ -250,8 +251,8 @@ def lines_of(data: Path, view: str) -> list[bytes]:
 
 
 def test_views_that_keep_no_rows_are_replaced_too(runtime: Runtime, tmp_path: Path) -> None:
-    runtime.views.put("followed", TOTALS, "sql", None, lookups=False)
-    waiting = runtime.replacements.put("followed", LARGE, "sql", None, None, lookups=None)
+    runtime.views.put(Definition("followed", TOTALS, lookups=False))
+    waiting = runtime.replacements.put(Definition("followed", LARGE))
     assert waiting is not None
     waiting.ended.wait(10)
     runtime.replacements.approve("followed", waiting.pending.version, None)

@@ -9,6 +9,7 @@ import pytest
 
 from api.errors import ReplacementRefused
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.sinks.json_rows import json_rows
 from tests.unit.api.filed import runtime_on, take_checkpoint
 from tests.unit.api.test_replacements import folded, shown
@@ -54,7 +55,7 @@ def test_topics_fold_to_the_views_whatever_they_were(seed: int, tmp_path: Path) 
     runtime.sources.put(table())
     lookups = {name: name != "last" or seed % 2 == 0 for name in DEFINITIONS}
     for name, queries in DEFINITIONS.items():
-        runtime.views.put(name, queries[0], "sql", None, lookups=lookups[name])
+        runtime.views.put(Definition(name, queries[0], lookups=lookups[name]))
     orders: dict[int, dict[str, Any]] = {}
     number = 0
     for _ in range(25):
@@ -82,7 +83,7 @@ def _put(runtime: Runtime, random: Random) -> None:
     name = random.choice(sorted(DEFINITIONS))
     query = random.choice(DEFINITIONS[name])
     try:
-        waiting = runtime.replacements.put(name, query, "sql", None, None, lookups=None)
+        waiting = runtime.replacements.put(Definition(name, query))
     except (ReplacementRefused, StillUsed):
         return
     if waiting is not None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.sinks.json_rows import json_rows
 from tests.unit.api.filed import runtime_on
 from tests.unit.api.test_replacements import BEST, LARGE, TOTALS, prepare
@@ -52,8 +53,8 @@ def look(runtime: Runtime, seen: Seen) -> None:
 def test_look_ups_find_what_readers_of_the_topics_have_at_the_time(tmp_path: Path) -> None:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(table())
-    runtime.views.put("totals", TOTALS, "sql", None)
-    runtime.views.put("best", BEST, "sql", None)
+    runtime.views.put(Definition("totals", TOTALS))
+    runtime.views.put(Definition("best", BEST))
     numbers = iter(range(1, 100_000))
     seen: Seen = {}
     with (

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.files.writer import TopicWriter
 from connectors.quarantine.store import Place, Repair
 from connectors.tables.spec import TableSpec
@@ -55,7 +56,7 @@ def runtime(tmp_path: Path) -> Runtime:
     """A service with edges, of which the second record is bad, and what is reachable over them."""
     runtime = runtime_on(tmp_path)
     runtime.sources.put(APPENDED)
-    runtime.views.put("reachable", REACHABLE, "sql", None)
+    runtime.views.put(Definition("reachable", REACHABLE))
     write(tmp_path, runtime, edge(1, 2), b'{"src": 2, "dst": "?"}', edge(3, 4))
     return runtime
 

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.app import create_app
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
 
@@ -40,7 +41,7 @@ def client(runtime: Runtime, tmp_path: Path) -> Iterator[TestClient]:
 
 def _declare(runtime: Runtime, spec: TableSpec) -> None:
     runtime.sources.put(spec)
-    runtime.views.put(f"of_{spec.name}", f"SELECT id FROM {spec.name}", "sql", None)
+    runtime.views.put(Definition(f"of_{spec.name}", f"SELECT id FROM {spec.name}"))
 
 
 def _rows(client: TestClient, view: str, *at_least: str) -> Any:
@@ -68,7 +69,7 @@ def test_a_view_of_views_waits_for_the_sources_beneath(
     client: TestClient, runtime: Runtime
 ) -> None:
     query = "SELECT id FROM of_early UNION ALL SELECT id FROM of_late"
-    runtime.views.put("both", query, "sql", None)
+    runtime.views.put(Definition("both", query))
     assert _rows(client, "both", "t:0:3").status_code == 504
     assert _rows(client, "both", "early:0:3").status_code == 200
 

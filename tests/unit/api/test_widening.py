@@ -10,6 +10,7 @@ import pytest
 
 from api.errors import DifferentDefinition, RegistryNotWritten
 from api.runtime import Runtime
+from api.services.definition import Definition
 from connectors.errors import InvalidTable
 from connectors.files.writer import TopicWriter
 from connectors.tables.spec import TableSpec
@@ -64,7 +65,7 @@ def runtime(tmp_path: Path) -> Runtime:
     runtime = runtime_on(tmp_path)
     runtime.sources.put(table())
     for name, (query, language) in VIEWS.items():
-        runtime.views.put(name, query, language, None)
+        runtime.views.put(Definition(name, query, language=language))
     write(tmp_path, runtime, order(1, note="early"), order(2))
     return runtime
 
@@ -74,7 +75,7 @@ def test_rows_from_before_have_null_and_later_ones_what_their_records_say(
 ) -> None:
     assert runtime.sources.put(table(NOTE)) is False
     write(tmp_path, runtime, order(3, note="new"), order(4))
-    runtime.views.put("notes", "SELECT id, note FROM orders", "sql", None)
+    runtime.views.put(Definition("notes", "SELECT id, note FROM orders"))
     found = {row["id"]: row["note"] for row in rows(runtime, "notes")}
     assert found == {1: None, 2: None, 3: "new", 4: None}
 
@@ -102,7 +103,7 @@ def test_a_restart_comes_to_the_same(runtime: Runtime, tmp_path: Path, checkpoin
         assert take_checkpoint(runtime)
     write(tmp_path, runtime, order(5, note="early"))
     runtime.sources.put(table(NOTE))
-    runtime.views.put("notes", "SELECT id, note FROM orders", "sql", None)
+    runtime.views.put(Definition("notes", "SELECT id, note FROM orders"))
     write(tmp_path, runtime, order(3, note="new"))
     if checkpoints in ("after", "both"):
         assert take_checkpoint(runtime)
@@ -126,10 +127,10 @@ def test_a_restart_comes_to_the_same(runtime: Runtime, tmp_path: Path, checkpoin
 def test_columns_are_added_one_after_another(runtime: Runtime, tmp_path: Path) -> None:
     runtime.sources.put(table(NOTE))
     write(tmp_path, runtime, order(3, note="a", rank=7))
-    runtime.views.put("noted", "SELECT * FROM orders WHERE note IS NOT NULL", "sql", None)
+    runtime.views.put(Definition("noted", "SELECT * FROM orders WHERE note IS NOT NULL"))
     runtime.sources.put(table(NOTE, RANK))
     write(tmp_path, runtime, order(4, note="b", rank=8))
-    runtime.views.put("ranks", "SELECT id, rank FROM orders WHERE rank IS NOT NULL", "sql", None)
+    runtime.views.put(Definition("ranks", "SELECT id, rank FROM orders WHERE rank IS NOT NULL"))
     for one in (runtime, runtime_on(tmp_path)):
         assert rows(one, "noted") == [order(3, note="a"), order(4, note="b")]
         assert rows(one, "ranks") == [{"id": 4, "rank": 8}]
@@ -164,7 +165,7 @@ def test_the_unit_that_was_taken_for_granted_may_be_said_later(tmp_path: Path) -
     runtime = runtime_on(tmp_path)
     known = table(pa.field("at", pa.timestamp("us")), on_error="quarantine")
     runtime.sources.put(known)
-    runtime.views.put("times", "SELECT id, at FROM orders", "sql", None)
+    runtime.views.put(Definition("times", "SELECT id, at FROM orders"))
     write(tmp_path, runtime, order(1, at=doubtful), order(2, at=5))
     with pytest.raises(DifferentDefinition):
         runtime.sources.put(replace(known, encodings={"at": "ms"}))
@@ -220,7 +221,7 @@ def test_tables_whose_rows_stay_get_columns_too(tmp_path: Path) -> None:
     writer.append([orjson.dumps(order(1)), orjson.dumps(order(1))])
     writer.close()
     pipeline_of(runtime).step()
-    runtime.views.put("ids", "SELECT DISTINCT id FROM orders", "sql", None)
+    runtime.views.put(Definition("ids", "SELECT DISTINCT id FROM orders"))
     runtime.sources.put(replace(table(NOTE), **more))
     assert rows(runtime, "ids") == [{"id": 1}]
     assert runtime.pool.scan("orders").counts.tolist() == [2]
