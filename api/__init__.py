@@ -31,7 +31,6 @@
 - `problems`: turns errors into RFC 9457 problem documents, `application/problem+json`
 - `protocol`: HTTP/1.1 of a connection, with bounds on what it keeps
 - `registry`: keeps the declared sources and views, durably
-- `replacing`: answers about replacements of views
 - `requests`: counts requests by operation and outcome, and times their answers
 - `routes/`: the REST resources, one router each
 - `runtime`: the composition root: one running service, its parts and the services over them

@@ -5,7 +5,7 @@ from typing import Annotated
 import orjson
 from fastapi import Depends, Request, Response
 
-from api.answers import Answer
+from api.answers.base import Answer
 from api.followers import Followers
 from api.large import LargeAnswers
 from api.runtime import Runtime

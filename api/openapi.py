@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from api.answers import Problem
+from api.answers.health import Problem
 
 # Answers that a router's operations may give besides their own.
 PROBLEMS: dict[int | str, dict[str, Any]] = {

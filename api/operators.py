@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Self
 
-from api.answers import Answer, example
+from api.answers.base import Answer, example
 from ivm.results import Operators as Found
 
 

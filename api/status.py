@@ -6,7 +6,9 @@ service starts over, `running` after that; `stalled` while a source stands still
 held when it was declared.
 """
 
-from api.answers import Hydrated, SourceStatus, ViewStatus
+from api.answers.base import Hydrated
+from api.answers.sources import SourceStatus
+from api.answers.views import ViewStatus
 from api.runtime import Runtime
 from connectors.health import PartFault
 

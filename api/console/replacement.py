@@ -3,11 +3,11 @@
 from nicegui import ui
 from starlette.concurrency import run_in_threadpool
 
+from api.answers.replacements import Replacement
 from api.console.access import Access
 from api.console.frame import noted, noticed
 from api.console.tables import plain_table
 from api.models import QueryBody
-from api.replacing import Replacement
 from api.routes.replacements import described
 from api.services.definition import Definition
 from ivm.errors import IvmError

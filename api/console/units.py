@@ -1,6 +1,6 @@
 """Numbers and states as people read them: bytes, times, and how far it is what fills."""
 
-from api.answers import Hydrated
+from api.answers.base import Hydrated
 
 
 def bytes_text(size: float) -> str:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from api.answers import Alive, Fault, Ready
+from api.answers.health import Alive, Fault, Ready
 from api.deps import RuntimeDep, answer
 from api.problems import problem
 from connectors.health import PartFault

@@ -5,17 +5,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from api.answers import (
+from api.answers.base import Column
+from api.answers.plans import (
     Arrangements,
     Arranging,
-    Column,
     Explanation,
     MadeArrangement,
-    RowError,
-    RowErrors,
     Stage,
     UsedArrangement,
 )
+from api.answers.rows import RowError, RowErrors
 from api.deps import PrincipalDep, RuntimeDep, answer
 from api.models import ExplainBody, ViewBody
 from api.operators import Operators

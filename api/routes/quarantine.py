@@ -9,7 +9,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from api.answers import Header, Purged, Record, RecordPlace, Records, Refused, Repaired, Replayed
+from api.answers.quarantine import (
+    Header,
+    Purged,
+    Record,
+    RecordPlace,
+    Records,
+    Refused,
+    Repaired,
+    Replayed,
+)
 from api.deps import RuntimeDep, answer
 from api.errors import BadParameter
 from api.models import PurgeBody, RepairBody, ReplayBody, ReplayManyBody

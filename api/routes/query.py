@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, Header, Response
 
-from api.answers import Answered, Column
+from api.answers.base import Column
+from api.answers.rows import Answered
 from api.deps import AskedDep, PrincipalDep, RuntimeDep
 from api.formats import JSON, WRITERS, accepted
 from api.large import LargeAnswers

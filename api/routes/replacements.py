@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from api.answers import Column, Hydrated
+from api.answers.base import Column, Hydrated
+from api.answers.replacements import Approved, Replacement, SchemaChanges, ViewDifference
 from api.deps import RuntimeDep, answer
 from api.models import ApproveBody
-from api.replacing import Approved, Replacement, SchemaChanges, ViewDifference
 from api.runtime import Runtime
 from api.services.previews import preview
 from api.services.replacements import Waiting

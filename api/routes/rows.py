@@ -17,7 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import QueryParams
 
-from api.answers import Rows
+from api.answers.rows import Rows
 from api.direct import DirectRoute
 from api.errors import BadParameter, OffsetNotReached
 from api.filters import values_of

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
-from api.answers import Declared, Inferred, Source, Sources
+from api.answers.replacements import WouldDeclare
+from api.answers.sources import Declared, Inferred, Source, Sources
 from api.deps import PrincipalDep, RuntimeDep, answer
 from api.models import InferBody, Name, SourceBody
-from api.replacing import WouldDeclare
 from api.runtime import Runtime
 from api.status import source_status
 from connectors.tables.spec import TableSpec

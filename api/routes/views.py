@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Response
 
-from api.answers import (
+from api.answers.base import Column
+from api.answers.replacements import Replacement, WouldPut
+from api.answers.views import (
     Arrangement,
-    Column,
     DeltaTopic,
     Installation,
     PutView,
@@ -18,7 +19,6 @@ from api.answers import (
 )
 from api.deps import PrincipalDep, RuntimeDep, answer
 from api.models import Name, RenameBody, ViewBody
-from api.replacing import Replacement, WouldPut
 from api.routes import replacements
 from api.routes.inspection import explained
 from api.runtime import Runtime

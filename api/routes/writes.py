@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from api.answers import RowsWritten
+from api.answers.sources import RowsWritten
 from api.deps import RuntimeDep, answer
 from api.posted import READERS, records_of
 from api.runtime import Runtime

@@ -7,7 +7,7 @@ from typing import Any, Union
 import httpx
 from pydantic import BaseModel, TypeAdapter
 
-from api.answers import Answer
+from api.answers.base import Answer
 
 
 def models_of(content: dict[str, Any]) -> list[type[BaseModel]]:

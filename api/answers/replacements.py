@@ -4,7 +4,9 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from api.answers import DECLARED, Answer, Column, Declared, Explanation, Hydrated, example
+from api.answers.base import Answer, Column, Hydrated, example
+from api.answers.plans import Explanation
+from api.answers.sources import DECLARED, Declared
 from connectors.tables.spec import type_name
 from views.catalog import Language
 

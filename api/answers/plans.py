@@ -1,0 +1,74 @@
+"""Answers about plans and arrangements."""
+
+from api.answers.base import COLUMNS, Answer, Column, example
+from api.answers.views import INFO, Arrangement
+
+
+class MadeArrangement(Answer):
+    """The estimate of an arrangement that is not there yet."""
+
+    name: str
+    rows: int
+    bytes: int
+
+
+class Arranging(Answer):
+    """The arrangements that a view would reuse and make; `basis` says what the numbers are of."""
+
+    reused: list[str]
+    created: list[MadeArrangement]
+    rows: int
+    bytes: int
+    basis: str
+
+
+class Stage(Answer):
+    """A stage of the compilation, and its plan as indented text."""
+
+    name: str
+    text: str
+
+
+class Explanation(Answer):
+    """The view that a query would make: its columns and key, its arrangements, its plans."""
+
+    model_config = example(
+        columns=COLUMNS,
+        key=["customer"],
+        reads=["orders"],
+        arrangements={
+            "reused": [],
+            "created": [{"name": "revenue[customer]", "rows": 2, "bytes": 128}],
+            "rows": 2,
+            "bytes": 128,
+            "basis": "the rows that its inputs have now",
+        },
+        stages=[{"name": "plan", "text": "Aggregate"}],
+    )
+
+    columns: list[Column]
+    key: list[str]
+    reads: list[str]
+    arrangements: Arranging
+    stages: list[Stage]
+
+
+class UsedArrangement(Arrangement):
+    """An arrangement, the views that read it, and the estimated time that making it has taken.
+
+    `unmerged`: its rows in batches that are yet to be merged.
+    """
+
+    users: list[str]
+    seconds: float | None = None
+    unmerged: int = 0
+
+
+class Arrangements(Answer):
+    """Every arrangement, and the state beside it."""
+
+    model_config = example(
+        arrangements=[{**INFO, "users": ["revenue"], "seconds": 0.002, "unmerged": 0}]
+    )
+
+    arrangements: list[UsedArrangement]
