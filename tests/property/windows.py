@@ -99,7 +99,7 @@ JUDGED = Map(
     ),
 )
 """People, and whether their score is above 0."""
-DAY, MOMENT = 1, 2
+DAY, MOMENT, CALENDAR_TEAM = 1, 2, 3
 _SCORE = Call("modulo", (Column(SCORE, INT, True), Literal(4, INT)), INT, True)
 _NOON = Literal(datetime(2024, 1, 30, 12), pa.timestamp("us"))
 _HALF_DAYS = Call("multiply", (_SCORE, Literal(43_200_000_000, INT)), INT, True)
@@ -112,6 +112,7 @@ CALENDAR = Map(
             Call("add_days", (Literal(date(2024, 1, 30), pa.date32()), _SCORE), pa.date32(), True),
         ),
         ("at", Call("add_micros", (_NOON, _HALF_DAYS), pa.timestamp("us"), True)),
+        ("team", Column(TEAM, _TYPES[TEAM], True)),
     ),
 )
 """Days and half days around the end of a month."""
@@ -345,9 +346,10 @@ WINDOWS: dict[str, Node] = {
             _count(Frame("range", Calendar(1, -_MONTH), Calendar(1, 3_600_000_000 - _MONTH))),
         ),
     ),
+    # By team: of everyone together the lists would grow with the square of the rows.
     "months of moments": Window(
         CALENDAR,
-        (),
+        (CALENDAR_TEAM,),
         (Order(MOMENT, True, True),),
         (
             _count(Frame("range", Calendar(1, -_MONTH), Calendar(1, -_MONTH), "current row")),
