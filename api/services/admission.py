@@ -22,9 +22,14 @@ class Admission:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Admit a change of what a ready service maintains (raises NotReady, PipelineFailed)."""
+        """Admit a change of what a ready service maintains.
+
+        Raises NotReady, PipelineFailed, and BrokerFault where the batch under way waits for one.
+        """
         self._readiness.wait()
         with self.lock:
+            with self._parts.applier.turn():
+                pass  # the change itself takes it again
             yield
 
     @contextmanager

@@ -55,9 +55,13 @@ class Repairs:
             return self._parts.quarantine.discard(place)
 
     def replay(self, places: Sequence[Place], overwrite: bool) -> Outcome:
-        """Apply quarantined records as corrections (raises as `Pipeline.correct`)."""
+        """Apply quarantined records as corrections.
+
+        Raises as `Pipeline.correct`, and BrokerFault where that could not be published.
+        """
         self._readiness.wait()
         with self._repairing:
+            self._parts.applier.expect_answers()
             return self._parts.pipeline.correct(places, overwrite)
 
     def purge(

@@ -31,7 +31,6 @@ from api.services.definition import Definition
 from api.services.parts import Parts
 from api.services.planned import Planner
 from api.services.views import Views
-from connectors.errors import BrokerFault
 from connectors.ingest.apply import Switch
 from connectors.ingest.successors import Successor
 from connectors.progress.batches import TimedBatch
@@ -144,8 +143,7 @@ class Replacements:
             self._refuse_begun(name)
             self._expect_ready(waiting, version)
             self._parts.applier.expect([one.output for one in waiting.successors])
-            if faults := self._parts.kafka.faults():
-                raise BrokerFault("; ".join(fault.detail for fault in faults))
+            self._parts.applier.expect_answers()
             refused: list[IvmError] = []
             switched: list[int] = []
 

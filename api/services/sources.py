@@ -57,9 +57,10 @@ class Sources:
         What a bad record does may change. Nullable columns may be added, others widened, and
         dropped where no view reads them. What the source has stalled is tried again.
         """
-        with self._admission.mending():
-            if self._altered(spec) is None and self._is_put(spec):
-                return False
+        if spec.name in self._parts.registry.sources:
+            with self._admission.mending():
+                if self._altered(spec) is None and self._is_put(spec):
+                    return False
         with self._admission.change():
             if self._is_put(spec) or self._is_altered(spec):
                 return False
@@ -137,7 +138,8 @@ class Sources:
     def _is_altered(self, spec: TableSpec) -> bool:
         """Whether `spec` changes the columns of a source that is there; now it has them.
 
-        Raises as `widen`, and StillUsed while a replacement waits that needs its views.
+        Raises as `widen`, StillUsed while a replacement waits that needs its views, and BrokerFault
+        where the views could not be published.
         """
         found = self._altered(spec)
         if found is None:
@@ -145,6 +147,7 @@ class Sources:
         parts = self._parts
         readers = parts.registry.catalog.readers(found.name)
         parts.registry.refuse_needed([found.name, *(view.name for view in readers)])
+        parts.applier.expect_answers()
         self._readiness.altering = frozenset(view.name for view in readers)
         try:
             widen(

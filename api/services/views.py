@@ -210,7 +210,7 @@ class Views:
                 parts.registry.catalog,
             )
             if compiled.temporal:
-                parts.pipeline.tick()
+                self._tick()
             with hydration_budget(parts.settings) as budget:
                 installed = parts.applier.retry(
                     output, compiled.node, lookups=view.lookups, budget=budget
@@ -301,7 +301,7 @@ class Views:
         output = output_of(view, target, parts.registry.fresh(view.name), parts.registry.catalog)
         self._check_target(output)
         if compiled.temporal:
-            parts.pipeline.tick()
+            self._tick()
         with hydration_budget(parts.settings) as budget:
             installed = parts.applier.install(
                 output, compiled.node, lookups=view.lookups, budget=budget
@@ -314,6 +314,11 @@ class Views:
         if compiled.temporal:
             self._temporal.add(view.name)
         return installed
+
+    def _tick(self) -> None:
+        """Let a time be now, if it can be published to all views that there are (BrokerFault)."""
+        self._parts.applier.expect_answers()
+        self._parts.pipeline.tick()
 
     def _refuse_other(self, known: View, given: Definition) -> None:
         """See that a view of a known name is the known one (raises DifferentDefinition)."""

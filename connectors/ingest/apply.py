@@ -8,8 +8,8 @@ the journal belongs to, commits last.
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from time import monotonic, time_ns
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 import structlog
 
-from connectors.errors import PipelineFailed
+from connectors.errors import BrokerFault, PipelineFailed
 from connectors.ingest.alter import Remade, difference
 from connectors.ingest.feed import Feeder, declare_input
 from connectors.ingest.meter import Meter
@@ -39,6 +39,9 @@ from ivm.results import Deltas, Installed
 REMEMBERED = 256
 # How many replayed records the pool may hold back to complete their times in one step.
 REPLAYED_TOGETHER = 1_000_000
+
+# How often a request that waits for the batch under way looks whether that waits, too.
+LOOK_SECONDS = 0.5
 
 # Rows that are decoded at once where a table gets columns.
 ROWS_AT_ONCE = 65_536
@@ -106,6 +109,25 @@ class Applier:
         self._listeners: list[Callable[[], None]] = []
         self.successors = Successors(pool)
         self.switches: dict[int, Switch] = {}
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Hold `lock` for a request, which is not to wait as long as a broker is away.
+
+        Raises BrokerFault where the batch under way waits for one.
+        """
+        while not self.lock.acquire(timeout=LOOK_SECONDS):
+            for fault in (fault for sink in self._sinks for fault in sink.faults()):
+                raise BrokerFault(fault.detail, fault.part, fault.setting)
+        try:
+            yield
+        finally:
+            self.lock.release()
+
+    def expect_answers(self) -> None:
+        """See that a new time can be published, as far as is known (raises BrokerFault)."""
+        for sink in self._sinks:
+            sink.expect_answers()
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener`, from the applying thread, whenever something was published."""
@@ -216,10 +238,11 @@ class Applier:
         Without `lookups` the pool keeps its changes alone. The `budget` bounds its hydration, since
         no batch is applied meanwhile.
 
-        Raises what `Pool.install` and `Sink.open` raise, and PipelineFailed once a time was
-        published in part, since it would be committed with the view; then nothing is changed.
+        Raises what `Pool.install` and `Sink.open` raise, BrokerFault as `turn`, and PipelineFailed
+        once a time was published in part, since it would be committed with the view; then nothing
+        is changed.
         """
-        with self.lock:
+        with self.turn():
             installed = self._install(output, node, budget, lookups=lookups)
         for listener in self._listeners:
             listener()
@@ -233,7 +256,7 @@ class Applier:
         Raises as `install`; then it stays failed, for the reason that is raised.
         """
         name = output.name
-        with self.lock:
+        with self.turn():
             try:
                 installed = self._install(output, node, budget, lookups=lookups, anew=True)
             except (IvmError, OSError) as error:
@@ -346,7 +369,7 @@ class Applier:
 
     def expect(self, outputs: Sequence[Output]) -> None:
         """See that views can go on as these (raises as `Sink.expect`)."""
-        with self.lock:
+        with self.turn():
             for output in outputs:
                 for sink in self._sinks:
                     sink.expect(output.as_published)
@@ -378,8 +401,11 @@ class Applier:
             listener()
 
     def rename(self, name: str, to: str) -> None:
-        """Let a view that no other reads have another name; sinks know it by the former one."""
-        with self.lock:
+        """Let a view that no other reads have another name; sinks know it by the former one.
+
+        Raises BrokerFault as `turn`; then it has the one that it had.
+        """
+        with self.turn():
             if name in self.pool.names:
                 self.pool.replace({name: to}, self.pool.frontier)
             self._published[to] = self.published_as(name)

@@ -15,7 +15,7 @@ journal's commit says that a time is published everywhere, so this sink commits 
 import shutil
 import threading
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -26,6 +26,7 @@ import structlog
 from connectors.files.layout import partition_directory
 from connectors.files.retention import KEPT, Storage, beyond, remove
 from connectors.files.writer import TopicWriter
+from connectors.health import PartFault
 from connectors.progress.journal import Journal
 from connectors.sinks.compaction import finish, is_whole, is_worthwhile, write_snapshot
 from connectors.sinks.frontiers import Frontiers
@@ -164,6 +165,13 @@ class DeltaSink:
         except OSError as error:  # the next time tells them, if there is room for it
             log.warning("frontiers were not written", error=str(error))
         return True
+
+    def faults(self) -> Sequence[PartFault]:
+        """Files are there, or raise."""
+        return ()
+
+    def expect_answers(self) -> None:
+        """Nobody is asked."""
 
     def drop(self, view: str) -> None:
         """Stop publishing `view`, if it is, and delete its topic, or its remains after a crash."""

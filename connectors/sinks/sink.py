@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from connectors.errors import KeyNotUnique
+from connectors.health import PartFault
 from connectors.offsets import Offsets
 from connectors.progress.batches import Range
 from connectors.sinks.target import KafkaTarget
@@ -168,7 +169,14 @@ class Sink(Protocol):
         """Publish what had to wait, if it can be; called from time to time.
 
         `reached` is the last time that was published. The answer is whether readers find more now.
+        What cannot be published at present is left for the next call, not waited for.
         """
+
+    def faults(self) -> Sequence[PartFault]:
+        """The faults that keep deltas from being published at present; on any thread."""
+
+    def expect_answers(self) -> None:
+        """See that deltas can be published at once, as far as is known (raises BrokerFault)."""
 
     def drop(self, view: str) -> None:
         """Publish nothing more of `view`, whether it was opened or not."""

@@ -9,7 +9,7 @@ import threading
 import time as clock
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -352,7 +352,7 @@ def test_row_15_a_service_that_stops_does_not_wait_for_its_broker(
     world.assert_exactly_once()
 
 
-def _awaited(ask: Callable[[], list[PartFault]], within: float) -> PartFault:
+def _awaited(ask: Callable[[], Sequence[PartFault]], within: float) -> PartFault:
     deadline = clock.monotonic() + within
     while clock.monotonic() < deadline:
         if found := ask():

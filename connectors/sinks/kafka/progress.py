@@ -50,7 +50,8 @@ class Published:
 
     `digest` is that of its state, in hexadecimal (see `connectors.sinks.digest`); `failed` says
     why nothing was published since. A view that lags is published up to `complete`, and the other
-    views up to the record's time.
+    views up to the record's time. A frontier is `frontiers` messages; `told` is the time of the
+    last one, so that a restart does not tell it again.
     """
 
     topic: str
@@ -62,6 +63,7 @@ class Published:
     failed: str | None = None
     complete: int | None = None
     frontiers: int = 0
+    told: int | None = None
 
     def members(self) -> dict[str, Any]:
         """The members of a full record for this view; those of before there were some are kept."""
@@ -70,13 +72,15 @@ class Published:
             del members["complete"]
         if not self.frontiers:
             del members["frontiers"]
+        if self.told is None:
+            del members["told"]
         return members
 
-    def advanced(self) -> "Published":
+    def advanced(self, time: int) -> "Published":
         """The view's share after a time in which it did not change."""
         if not self.frontiers or self.failed is not None or self.complete is not None:
             return self
-        return replace(self, sequence=self.sequence + self.frontiers)
+        return replace(self, sequence=self.sequence + self.frontiers, told=time)
 
 
 # The members of a view that differ; all of a new one, and none (None) of one that was dropped.
@@ -138,7 +142,7 @@ class Progress:
         later = replace(self, batch=batch, previous=self.seal(), views=views, **changed)
         if in_full or batch - full >= FULL_EVERY:
             return replace(later, full=0, advances=False, changes=None)
-        changes = _changes(_expected(self.views, advances), views)
+        changes = _changes(_expected(self.views, advances, later.time), views)
         return replace(later, full=full, advances=advances, changes=changes)
 
     def _members(self) -> dict[str, Any]:
@@ -160,9 +164,9 @@ def is_key(key: bytes | None, connection: str) -> bool:
     return name == connection and (number.isdecimal() or key == connection.encode())
 
 
-def _expected(views: Mapping[str, Published], advances: bool) -> Mapping[str, Published]:
-    """The views after a record that names none."""
-    return {name: view.advanced() for name, view in views.items()} if advances else views
+def _expected(views: Mapping[str, Published], advances: bool, time: int) -> Mapping[str, Published]:
+    """The views after a record of a time that names none."""
+    return {name: view.advanced(time) for name, view in views.items()} if advances else views
 
 
 def _changes(before: Mapping[str, Published], after: Mapping[str, Published]) -> Changes:
@@ -218,7 +222,8 @@ def _merged(found: Progress, changes: Changes, earlier: Progress | None) -> Prog
     """The record with all views, if it comes right after one that has them."""
     if earlier is None or not earlier.is_whole or found.batch != earlier.batch + 1:
         return replace(found, is_whole=False)
-    return replace(found, views=_changed(_expected(earlier.views, found.advances), changes))
+    expected = _expected(earlier.views, found.advances, found.time)
+    return replace(found, views=_changed(expected, changes))
 
 
 def check(earlier: Progress, later: Progress, where: str) -> None:

@@ -57,6 +57,8 @@ from ivm.errors import IvmError
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 3.0
 # How long a request to make a view may wait for brokers that do not answer, in seconds.
 _REQUEST_SECONDS = 10.0
+# How long a broker may take to answer whoever does not wait for it, in seconds.
+_ANSWER_SECONDS = 2.0
 # librdkafka's own bound on a batch of records.
 _BATCH_BYTES = 1_000_000
 
@@ -151,6 +153,9 @@ class Publisher:
                 )
             self._views[output.name] = self._old_view(output, state)
             self._frontiers.watch(output)
+            if state.told == self._last.time:
+                last = {"offsets": self._last.offsets, "sources": self._last.sources}
+                self._frontiers.recall(output.name, last)
         except (KafkaException, Unavailable) as error:
             fault = self._recover(error)
             raise BrokerFault(fault.detail, fault.part, fault.setting) from error
@@ -177,6 +182,16 @@ class Publisher:
         """What was published of a view since it was opened or restored, and what waits."""
         view = self._views.get(name)
         return view.sent if view else None
+
+    def expect_answer(self) -> None:
+        """See that a broker answers, if there are views (raises BrokerFault); on any thread."""
+        if not self._views:
+            return
+        try:
+            self._ask()
+        except KafkaException as error:
+            fault = self._fault(error)
+            raise BrokerFault(fault.detail, fault.part, fault.setting) from error
 
     def has(self, time: int) -> bool:
         """Whether all that `view` publishes at `time` is committed."""
@@ -319,14 +334,38 @@ class Publisher:
                 self._frontiers.note(name, reached)
 
     def tend(self, reached: Reached) -> None:
-        """Publish frontiers that are due, and views that have stalled (raises as `commit`)."""
-        if self._is_open and reached.time == self._last.time:
-            running = {name: view for name, view in self._views.items() if view.keeps_pace}
-            due = self._frontiers.due(running, reached)
+        """Publish frontiers that are due, and views that have stalled (raises as `commit`).
+
+        Where no broker answers at once, that is a `fault`, and they wait for the next call.
+        """
+        due = self._owed_frontiers(reached)
+        is_behind = any(view.is_due for view in self._views.values())
+        if (due or is_behind or self.fault is not None) and self._has_answer():
             if due:
-                self._publish({name: [running[name].nothing(reached)] for name in due}, None)
+                nothing = {name: [self._views[name].nothing(reached)] for name in due}
+                self._publish(nothing, None)
                 self._note(due, reached)
-        self._try_again()
+            self._try_again()
+
+    def _owed_frontiers(self, reached: Reached) -> Collection[str]:
+        """The views that are due to be told a time, although they have no change."""
+        if not self._is_open or reached.time != self._last.time:
+            return ()
+        return self._frontiers.due((n for n, v in self._views.items() if v.keeps_pace), reached)
+
+    def _has_answer(self) -> bool:
+        """Whether a broker answers at once; if none does, that is told."""
+        try:
+            self._ask()
+        except KafkaException as error:
+            self._recover(error)
+            return False
+        self.fault = None
+        return True
+
+    def _ask(self) -> None:
+        """Ask the brokers for something (raises KafkaException where none answers at once)."""
+        self._topics.expect_answer(self._service.progress_topic, _ANSWER_SECONDS)
 
     def _try_again(self) -> None:
         """Try again to publish views that have stalled, once they are due."""
@@ -494,9 +533,16 @@ class Publisher:
         return self._topics.faults({sent.view: sent.state for sent in outgoing})
 
     def _expect_writable(self, outgoing: Sequence[Outgoing]) -> None:
-        """Raise BrokerFault if there is no use in waiting for these messages to be taken."""
+        """Raise BrokerFault if there is no use in waiting for these messages to be taken.
+
+        That no broker answers is told, and waited out.
+        """
         if faults := self._faults(outgoing):
             raise BrokerFault("; ".join(map(str, faults.values())))
+        try:
+            self._ask()
+        except KafkaException as error:
+            self.fault = self._fault(error)
 
     def _measure(self, name: str) -> bool:
         """Ask again for the limits of a view's topic; whether they have changed."""
@@ -616,13 +662,7 @@ class Publisher:
 
     def _recover(self, error: KafkaException | Unavailable) -> PartFault:
         """Be ready for another attempt (raises SinkFenced if a newer instance is at work)."""
-        setting = error.setting if isinstance(error, Unavailable) else None
-        where = f"connections.{self._connection.name}"
-        fault = self.fault = PartFault(
-            f"connection {self._connection.name}",
-            f"{where}.{setting or 'bootstrap_servers'}",
-            self._told(error),
-        )
+        fault = self.fault = self._fault(error)
         producer = self._producer
         self._let_go()
         if producer is None or not isinstance(error, KafkaException) or not is_fencing(error):
@@ -634,10 +674,20 @@ class Publisher:
             ) from error
         return fault
 
+    def _fault(self, error: KafkaException | Unavailable) -> PartFault:
+        """The fault of the connection that an error tells of."""
+        setting = error.setting if isinstance(error, Unavailable) else None
+        return PartFault(
+            f"connection {self._connection.name}",
+            f"connections.{self._connection.name}.{setting or 'bootstrap_servers'}",
+            self._told(error),
+        )
+
     def _told(self, error: KafkaException | Unavailable) -> str:
         if isinstance(error, Unavailable):
             return str(error)
-        fault = self._producer.fault if self._producer is not None else None
+        producer = self._producer
+        fault = producer.fault if producer is not None else None
         return f"connections.{self._connection.name}.bootstrap_servers: {fault or error.args[0]}"
 
     # --- what must agree ---

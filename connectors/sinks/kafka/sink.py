@@ -6,7 +6,7 @@ readers may not have read it all.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from connectors.connections import Connection
 from connectors.errors import UnknownConnection
@@ -79,7 +79,10 @@ class KafkaSink:
             publisher.commit(reached)
 
     def tend(self, reached: Reached) -> bool:
-        """Publish deltas and frontiers that had to wait (raises as `Publisher.tend`)."""
+        """Publish deltas and frontiers that had to wait, where a broker answers at once.
+
+        Raises as `Publisher.tend`.
+        """
         for publisher in self._publishers.values():
             publisher.tend(reached)
         return False  # whoever reads them asks the broker
@@ -110,10 +113,15 @@ class KafkaSink:
         """The counts of transactions by connection."""
         return {name: publisher.transactions for name, publisher in self._publishers.copy().items()}
 
-    def faults(self) -> list[PartFault]:
+    def faults(self) -> Sequence[PartFault]:
         """The faults that keep deltas from being published at present."""
         publishers = tuple(self._publishers.values())
         return [p.fault for p in publishers if p.fault is not None]
+
+    def expect_answers(self) -> None:
+        """See that each connection with views has a broker that answers (raises BrokerFault)."""
+        for publisher in tuple(self._publishers.values()):
+            publisher.expect_answer()
 
     def interrupt(self) -> None:
         """Let whoever waits for a broker give up."""

@@ -131,6 +131,10 @@ class Topics:
                 return None
             raise
 
+    def expect_answer(self, name: str, seconds: float) -> None:
+        """Ask for a topic, so as to hear of a broker (raises KafkaException where none answers)."""
+        self._admin.list_topics(name, timeout=seconds)
+
     def faults(self, views: Mapping[str, Published]) -> dict[str, IvmError]:
         """Why views cannot be published to their topics at present, by view.
 

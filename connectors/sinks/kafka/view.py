@@ -245,12 +245,14 @@ class KafkaView:
                     raise
                 self.fail(f"{error.code}: {error}")
         state = self.state
+        is_told = is_last and state.frontiers and state.failed is None
         added = sum(weight(w.changes) for w in written) if state.failed is None else 0
         state = replace(
             state,
             digest=f"{(int(state.digest, 16) + added) % 2**64:x}",
             sequence=state.sequence + len(messages),
             complete=complete if state.failed is None else state.complete,
+            told=written[-1].reached.time if is_told and written else state.told,
         )
         return Outgoing(self.topic.name, self.output.name, messages, self.state.sequence, state)
 

@@ -195,6 +195,19 @@ def test_views_that_do_not_change_are_told_one_frontier_for_the_times_of_an_inte
     assert last(kafka, service).views["above3"].sequence == len(told)
 
 
+def test_a_restart_tells_no_frontier_twice(service: Service, kafka: Kafka) -> None:
+    service.stop()
+    service.start(progress_seconds=0)
+    put_idle(service)
+    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
+    service.stop()
+    service.start(progress_seconds=0)
+    service.replay()
+    service.runtime.applier.tend()
+    told = values(kafka, f"{service.name}.above3")
+    assert sorted(value["frontier"] for value in told) == [0, 0, 1, 1]
+
+
 def test_without_a_snapshot_only_changes_are_published(service: Service, kafka: Kafka) -> None:
     service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
     assert service.put(snapshot=False).status_code == 201

@@ -27,7 +27,7 @@ def begun(count: int = VIEWS) -> Progress:
 
 def after(earlier: Progress, *changed: str) -> Progress:
     """The record of a time in which these views alone have changed."""
-    views = {name: one.advanced() for name, one in earlier.views.items()}
+    views = {name: one.advanced(earlier.time + 1) for name, one in earlier.views.items()}
     for name in changed:
         views[name] = replace(views[name], sequence=views[name].sequence + 1, digest="abc")
     return earlier.next(views, advances=True, time=earlier.time + 1)
@@ -61,7 +61,7 @@ def at_random(first: Progress, count: int, chance: random.Random) -> list[Progre
         views: dict[str, Published] = dict(last.views)
         advances = chance.random() < 0.8
         if advances:
-            views = {name: one.advanced() for name, one in views.items()}
+            views = {name: one.advanced(number) for name, one in views.items()}
         for name in chance.sample(sorted(views), min(2, len(views))):
             views[name] = replace(
                 views[name],
