@@ -70,8 +70,9 @@ class Network:
                 except OSError:
                     client.close()
                     continue
+                for end in (client, broker):  # before either way may cut both
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 for ends in ((client, broker), (broker, client)):
-                    ends[1].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
 
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
