@@ -199,7 +199,7 @@ class SinkBody(Body):
     """A topic on one of the operator's connections; `topic` is the view's name unless given.
 
     `partitions`, `replication` and `config` are for a topic that is made, and what one that is
-    there must have.
+    there must have. `headers` are columns of the view that go out as headers, too.
     """
 
     connector: Literal["kafka"]
@@ -211,6 +211,7 @@ class SinkBody(Body):
     partitions: Annotated[int, Field(ge=1)] | None = None
     replication: Annotated[int, Field(ge=1)] | None = None
     config: dict[str, str] = {}
+    headers: list[str] = []
 
     def target(self, view: str) -> KafkaTarget:
         """The target so declared (raises InvalidSink)."""

@@ -49,6 +49,7 @@ class Sink(Answer):
     partitions: int | None = None
     replication: int | None = None
     config: dict[str, str]
+    headers: list[str]
     status: SinkStatus
     reason: str | None = None
 

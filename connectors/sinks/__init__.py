@@ -9,6 +9,7 @@
 - `encoding`: the contract `Encoding` over JSON and Avro
 - `envelopes`: turns the deltas of a view into messages, in one of three envelopes
 - `frontiers`: decides when a view that does not change is told that it reflects more
+- `headers`: makes headers of messages out of columns of their rows
 - `json`: encodes changes as JSON, for lines of file topics and for messages of Kafka alike
 - `json_rows`: turns typed rows into JSON values that keep them exactly
 - `json_texts`: writes rows as JSON texts, out of the buffers of their columns

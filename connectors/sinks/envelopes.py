@@ -10,12 +10,15 @@ record.
 `debezium`: per key and time at most one event, `c`, `u` or `d` (`r` in the snapshot); a tombstone
 follows a `d`, as Debezium has it.
 
+Where the target names columns as `headers`, each message of a row has them: those of the row that
+it adds or takes out, of the row that is there now, or of the one that was before it was deleted.
+
 The last two need a key that no two rows share; a time that breaks this raises KeyNotUnique. Rows
 that could not be computed have no key, so only `delta` carries them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +26,7 @@ import pyarrow as pa
 from connectors.columns.buffers import picked
 from connectors.sinks.digest import row_hashes
 from connectors.sinks.encoding import Encoding
+from connectors.sinks.headers import Headers, row_headers
 from connectors.sinks.net import Net, net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes, Output, Reached
@@ -33,22 +37,33 @@ BY_KEY = -1
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Messages in the order in which they are published, by columns of equal length."""
+    """Messages in the order in which they are published, by columns of equal length.
+
+    But `headers` has those of the first messages alone; the others have none of a row's.
+    """
 
     keys: list[bytes | None]
     values: list[bytes | None]
     times: list[int]
     partitions: list[int]
+    headers: list[Headers] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.times)
 
     def extend(self, more: "Messages") -> None:
         """Put more messages after these."""
+        if more.headers:
+            self.headers.extend([()] * (len(self) - len(self.headers)))
+            self.headers.extend(more.headers)
         self.keys.extend(more.keys)
         self.values.extend(more.values)
         self.times.extend(more.times)
         self.partitions.extend(more.partitions)
+
+    def headers_of(self, i: int) -> Headers:
+        """The headers of message `i` that a row gives it."""
+        return self.headers[i] if i < len(self.headers) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +98,12 @@ class Envelope:
         """The keys of rows."""
         return self.encoding.keys(rows.select(list(self.output.key)))
 
+    def headers(self, rows: pa.RecordBatch) -> list[Headers]:
+        """The headers of messages of these rows; none at all where no columns are named."""
+        assert self.output.target is not None
+        names = self.output.target.headers
+        return row_headers(rows.select(list(names))) if names else []
+
 
 def _deltas(made: Envelope, changes: Changes, reached: Reached, is_snapshot: bool) -> Messages:
     keys: list[bytes | None]
@@ -98,6 +119,7 @@ def _deltas(made: Envelope, changes: Changes, reached: Reached, is_snapshot: boo
         [*made.encoding.deltas(changes)],
         changes.times.tolist() + changes.error_times.tolist(),
         partitions + [0] * errors,
+        made.headers(changes.rows),
     )
 
 
@@ -106,28 +128,32 @@ def _upserts(made: Envelope, changes: Changes, reached: Reached, is_snapshot: bo
     is_there = changed.after >= 0
     rows = iter(made.encoding.rows(changes.rows.take(picked(changed.after[is_there]))))
     values = [next(rows) if there else None for there in is_there.tolist()]
-    keys = made.keys(changes.rows.take(picked(changed.named)))
-    return Messages([*keys], values, changed.times.tolist(), [BY_KEY] * len(keys))
+    named = changes.rows.take(picked(changed.named))
+    keys, times = made.keys(named), changed.times.tolist()
+    return Messages([*keys], values, times, [BY_KEY] * len(keys), made.headers(named))
 
 
 def _events(made: Envelope, changes: Changes, reached: Reached, is_snapshot: bool) -> Messages:
     changed = net(changes, made.output.key)
     origin = Origin(made.service, made.output.name, reached.moment // 1000, is_snapshot)
     events = made.encoding.events(changes.rows, changed, origin)
-    keys = made.keys(changes.rows.take(picked(changed.named)))
-    return _with_tombstones(Messages([*keys], [*events], changed.times.tolist(), []), changed)
+    named = changes.rows.take(picked(changed.named))
+    keys, times = made.keys(named), changed.times.tolist()
+    return _with_tombstones(Messages([*keys], [*events], times, [], made.headers(named)), changed)
 
 
 def _with_tombstones(messages: Messages, changed: Net) -> Messages:
     found = Messages([], [], [], [])
     is_deleted = (changed.after < 0).tolist()
     columns = zip(messages.keys, messages.values, messages.times, is_deleted, strict=True)
-    for key, value, time, deleted in columns:
+    for i, (key, value, time, deleted) in enumerate(columns):
         for said in (value, None) if deleted else (value,):
             found.keys.append(key)
             found.values.append(said)
             found.times.append(time)
             found.partitions.append(BY_KEY)
+            if messages.headers:
+                found.headers.append(messages.headers[i])
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from connectors.errors import KeyNotUnique
+from connectors.errors import InvalidSink, KeyNotUnique
 from connectors.health import PartFault
 from connectors.offsets import Offsets
 from connectors.progress.batches import Range
@@ -65,12 +65,20 @@ class Output:
         return replace(self, name=self.published or self.name)
 
     def check(self) -> None:
-        """Raise KeyNotUnique if the target needs a key that is unique, and it is not known to be.
+        """Raise InvalidSink for headers that are no columns, or KeyNotUnique.
 
-        It is known of columns that a query groups by or takes DISTINCT, and of a table's primary
-        key or a view's, as far as the query keeps it.
+        That is raised if the target needs a key that is unique, and it is not known to be. It is
+        known of columns that a query groups by or takes DISTINCT, and of a table's primary key or a
+        view's, as far as the query keeps it.
         """
-        if self.target is None or self.target.envelope == "delta" or self.is_unique:
+        if self.target is None:
+            return
+        if missing := [name for name in self.target.headers if name not in self.schema.names]:
+            raise InvalidSink(
+                f"view {self.name!r}: headers: it has no column {', '.join(missing)}; its columns "
+                f"are {', '.join(self.schema.names)}"
+            )
+        if self.target.envelope == "delta" or self.is_unique:
             return
         raise KeyNotUnique(
             f"view {self.name!r}: envelope {self.target.envelope!r} keeps one row per key, and two "

@@ -5,6 +5,7 @@ shown to everyone.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
@@ -14,6 +15,8 @@ from connectors.errors import InvalidSink
 OutputEnvelope = Literal["delta", "upsert", "debezium"]
 OutputFormat = Literal["json", "avro", "connect-json"]
 
+# Headers that every message has; a column of such a name would be told twice.
+_OWN = ("view", "life", "time", "sequence")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
@@ -23,7 +26,8 @@ class KafkaTarget:
 
     `snapshot`: the rows that the view has when it is made are published, too. `partitions`,
     `replication` and `config` hold for a topic that is made; where they are given, a topic that is
-    there must agree. Without them the broker's defaults hold.
+    there must agree. Without them the broker's defaults hold. `headers` are columns of the view
+    that each message of a row has as headers, too.
     """
 
     connection: str
@@ -34,6 +38,7 @@ class KafkaTarget:
     partitions: int | None = None
     replication: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
+    headers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _TOPIC.fullmatch(self.topic) or self.topic in (".", ".."):
@@ -41,6 +46,12 @@ class KafkaTarget:
                 f"{self.topic!r} is no name of a topic: letters, digits, '.', '_' "
                 "and '-', at most 249 of them"
             )
+        for name, count in Counter((*_OWN, *self.headers)).items():
+            if count > 1:
+                by = "every message has one of this name" if name in _OWN else "it is there twice"
+                raise InvalidSink(
+                    f"headers: {name!r}: {by}; give the column another name in the query"
+                )
 
     @property
     def is_compacted(self) -> bool:
@@ -63,9 +74,9 @@ class KafkaTarget:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` turns into an equal target."""
-        return asdict(self)
+        return {**asdict(self), "headers": [*self.headers]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """The target of `to_json`'s object."""
-        return cls(**value)
+        return cls(**{**value, "headers": tuple(value.get("headers", ()))})

@@ -111,6 +111,19 @@ def test_progress_that_is_seldom_full_is_gone_on_with_at_any_record(
     world.assert_exactly_once()
 
 
+def test_a_restart_tells_no_frontier_twice(world: World) -> None:
+    first = world.started()
+    first.deliver(world.histories)
+    first.close()
+    topics = [each.target.topic for each in world.outputs if each.target is not None]
+    told = [messages(world.kafka, topic) for topic in topics]
+    again = world.started()
+    again.sink.tend(again.reached(again.journal.committed_time))
+    assert [messages(world.kafka, topic) for topic in topics] == told
+    again.close()
+    world.assert_exactly_once()
+
+
 def test_row_6_a_second_instance_fences_the_first(world: World, tmp_path: Path) -> None:
     first = world.started()
     first.deliver(world.histories)

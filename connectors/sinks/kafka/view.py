@@ -28,6 +28,7 @@ import structlog
 from connectors.errors import KeyNotUnique, RecordTooLarge, SinkDiverged, SinkLagging
 from connectors.sinks.digest import weight
 from connectors.sinks.envelopes import Envelope, Messages
+from connectors.sinks.headers import Headers as RowHeaders
 from connectors.sinks.kafka.counts import Sent
 from connectors.sinks.kafka.producer import Headers
 from connectors.sinks.kafka.progress import Published
@@ -43,6 +44,8 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 # What Kafka puts around a record and its headers, at most; and around a batch.
 _RECORD_OVERHEAD = 160
 _BATCH_OVERHEAD = 100
+# The lengths of a header's name and of its value, at most.
+_HEADER_OVERHEAD = 10
 
 log = structlog.get_logger()
 
@@ -68,12 +71,13 @@ class Outgoing:
 
     def headers(self, i: int) -> Headers:
         """The headers of message `i`."""
-        return [
+        own: Headers = [
             ("view", self.view.encode()),
             ("life", b"%d" % self.state.life),
             ("time", b"%d" % self.messages.times[i]),
             ("sequence", b"%d" % (self.first + i)),
         ]
+        return [*own, *self.messages.headers_of(i)] if self.messages.headers else own
 
 
 class KafkaView:
@@ -284,21 +288,27 @@ class KafkaView:
     def _refuse_large(self, messages: Messages) -> None:
         """Raise RecordTooLarge for a message that the topic does not take."""
         limit = self.topic.limit - _BATCH_OVERHEAD - _RECORD_OVERHEAD - len(self.output.name)
-        if _longest(messages.keys) + _longest(messages.values) <= limit:
+        headers = max(map(_size, messages.headers), default=0)
+        if _longest(messages.keys) + _longest(messages.values) + headers <= limit:
             return
-        for key, value in zip(messages.keys, messages.values, strict=True):
-            if len(value or b"") + len(key or b"") > limit:
+        for i, (key, value) in enumerate(zip(messages.keys, messages.values, strict=True)):
+            size = len(value or b"") + len(key or b"") + _size(messages.headers_of(i))
+            if size > limit:
                 named = (key or value or b"")[:200].decode(errors="replace")
                 raise RecordTooLarge(
-                    f"view {self.output.name!r}: the record with key {named} has "
-                    f"{len(value or b'') + len(key or b''):,} bytes, and topic "
-                    f"{self.topic.name!r} takes {limit:,} (its max.message.bytes); raise that, "
-                    "then drop the view and make it anew"
+                    f"view {self.output.name!r}: the record with key {named} has {size:,} bytes, "
+                    f"and topic {self.topic.name!r} takes {limit:,} (its max.message.bytes); "
+                    "raise that, then drop the view and make it anew"
                 )
 
 
 def _longest(contents: Sequence[bytes | None]) -> int:
     return max(map(len, filter(None, contents)), default=0)
+
+
+def _size(headers: RowHeaders) -> int:
+    """The bytes that headers take in a record, at most."""
+    return sum(len(name.encode()) + len(value or b"") + _HEADER_OVERHEAD for name, value in headers)
 
 
 def _divided(written: Written) -> Iterator[Written]:

@@ -120,6 +120,7 @@ def test_a_view_is_published_from_its_snapshot_on(service: Service, kafka: Kafka
         "partitions": None,
         "replication": None,
         "config": {},
+        "headers": [],
         "status": "running",
         "reason": None,
     }
@@ -193,19 +194,6 @@ def test_views_that_do_not_change_are_told_one_frontier_for_the_times_of_an_inte
     told = values(kafka, f"{service.name}.above3")
     assert sorted(value["frontier"] for value in told) == [0, 0, 3, 3]
     assert last(kafka, service).views["above3"].sequence == len(told)
-
-
-def test_a_restart_tells_no_frontier_twice(service: Service, kafka: Kafka) -> None:
-    service.stop()
-    service.start(progress_seconds=0)
-    put_idle(service)
-    service.pipeline.deliver("orders", (order(1, "ada", "1"), 1))
-    service.stop()
-    service.start(progress_seconds=0)
-    service.replay()
-    service.runtime.applier.tend()
-    told = values(kafka, f"{service.name}.above3")
-    assert sorted(value["frontier"] for value in told) == [0, 0, 1, 1]
 
 
 def test_without_a_snapshot_only_changes_are_published(service: Service, kafka: Kafka) -> None:
@@ -306,6 +294,26 @@ def _last_by_key(kafka: Kafka, topic: str) -> dict[bytes, bytes | None]:
     return found
 
 
+@pytest.mark.parametrize("envelope", ["delta", "upsert", "debezium"])
+def test_columns_go_out_as_headers_beside_those_of_each_message(
+    service: Service, kafka: Kafka, envelope: str
+) -> None:
+    answer = service.put(envelope=envelope, headers=["customer", "total"], partitions=1)
+    assert answer.json()["sink"]["headers"] == ["customer", "total"]
+    service.pipeline.deliver("orders", (order(1, "ada", "1.5"), 1))
+    service.pipeline.deliver("orders", (order(1, "ada", "1.5"), -1))
+    found = [dict(_headers(message)) for message in kafka.read_committed(f"{service.name}.totals")]
+    assert [int(headers["sequence"]) for headers in found] == list(range(len(found)))
+    rows = [headers for headers in found if "customer" in headers]
+    assert len(rows) == {"delta": 2, "upsert": 2, "debezium": 3}[envelope]
+    assert {(headers["customer"], headers["total"]) for headers in rows} == {(b"ada", b"1.50")}
+    service.stop()
+    service.start()
+    same = {"envelope": envelope, "partitions": 1}
+    assert service.put(**same, headers=["customer", "total"]).status_code == 200
+    assert service.put(**same, headers=["total"]).status_code == 409
+
+
 def test_the_same_sink_again_is_no_change_and_another_is_refused(service: Service) -> None:
     assert service.put().status_code == 201
     assert service.put().status_code == 200
@@ -354,6 +362,7 @@ def test_a_view_that_is_dropped_leaves_its_topic_and_no_number(
         ({"replication": 5}, 422, "invalid-sink"),
         ({"bootstrap_servers": "evil:9092"}, 422, "invalid-request"),
         ({"partitions": 0}, 422, "invalid-request"),
+        ({"headers": ["no_such_column"]}, 422, "invalid-sink"),
     ],
 )
 def test_a_sink_that_cannot_be_is_refused_and_nothing_is_left(
