@@ -41,6 +41,7 @@
 - `signals`: wakes coroutines when the applying thread has published something
 - `status`: tells how a view or a source is, and how far one is that fills
 - `snapshots`: cuts snapshots into parts, and keeps them in files while followers take them
+- `streams`: the topic that each stream of a source reads
 - `terminal`: lets commands talk to the service that the settings point to, and to the terminal
 - `traces`: sends the spans of batches to a collector of OpenTelemetry
 - `values`: reads values of columns from texts in URLs

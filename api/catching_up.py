@@ -9,34 +9,39 @@ from collections.abc import Iterable, Mapping
 
 from connectors.health import PartFault
 from connectors.offsets import Ends, Offsets
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
 
 def catching_up(
     sources: Iterable[TableSpec], held: Mapping[str, Ends], offsets: Offsets
 ) -> dict[str, PartFault]:
-    """The progress of each such source; `held` has the ends of its topic at its declaration."""
+    """The progress of each such source; `held` has, by stream, the ends at its declaration."""
     found = {}
     for spec in sources:
-        wanted = Offsets.of_source(spec.name, spec.topic, held.get(spec.name, {}))
-        if not offsets.covers(wanted):
+        wanted = {
+            (stream, partition): end
+            for stream, ends in held.items()
+            if table_of(stream) == spec.name
+            for partition, end in ends.items()
+        }
+        if not offsets.covers(Offsets({}, wanted)):
             found[spec.name] = _fault(spec, wanted, offsets)
     return found
 
 
-def _fault(spec: TableSpec, wanted: Offsets, offsets: Offsets) -> PartFault:
-    ends = wanted.ends(spec.name)
-    reached = {
-        partition: min(offsets.ends(spec.name).get(partition, 0), end)
-        for partition, end in ends.items()
-    }
+def _fault(spec: TableSpec, wanted: Mapping[tuple[str, int], int], offsets: Offsets) -> PartFault:
+    reached = {at: min(offsets.positions.get(at, 0), end) for at, end in wanted.items()}
     places = [
-        f"partition {partition} to offset {reached[partition]:,} of {end:,}"
-        for partition, end in ends.items()
-        if reached[partition] < end
+        f"topic {offsets.topics.get(stream, spec.topic)!r}, partition {partition} to offset "
+        f"{reached[stream, partition]:,} of {end:,}"
+        for (stream, partition), end in wanted.items()
+        if reached[stream, partition] < end
     ]
     detail = (
-        f"source {spec.name!r} is still reading the records that topic {spec.topic!r} held when "
-        f"the source was declared: {'; '.join(places)}"
+        f"source {spec.name!r} is still reading the records that were there when it was declared: "
+        f"{'; '.join(places)}"
     )
-    return PartFault(f"source {spec.name}", None, detail, sum(reached.values()), sum(ends.values()))
+    return PartFault(
+        f"source {spec.name}", None, detail, sum(reached.values()), sum(wanted.values())
+    )

@@ -259,7 +259,7 @@ class RuntimeCollector(Collector):
         stalled = GaugeMetricFamily(
             "ivm_source_stalled", "1 while a source stands still by itself.", labels=["source"]
         )
-        known = self._runtime.pipeline.stalled
+        known = self._runtime.readiness.stalled()
         for source in tuple(self._runtime.registry.sources):
             stalled.add_metric([source], float(source in known))
         return stalled

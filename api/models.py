@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import orjson
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, model_validator
@@ -94,6 +94,9 @@ class DeadLetterBody(Body):
 class SourceBody(Body):
     """A table whose changes stand in a topic; `topic` is the source's name unless given.
 
+    With a `topic_pattern` instead, a regular expression of RE2, they stand in all topics of the
+    connection whose whole names it matches, also in those that come later.
+
     With connector `http` they are posted to it, and the service keeps the topic.
 
     Without `columns` they are found in the topic's schemas: the registry's of its connection, or
@@ -114,6 +117,7 @@ class SourceBody(Body):
     )
 
     topic: str | None = None
+    topic_pattern: str | None = None
     columns: list[ColumnBody] | None = None
     key: list[str] = []
     connector: Connector = "files"
@@ -172,7 +176,7 @@ class SourceBody(Body):
             {
                 **declared,
                 "name": name,
-                "topic": self.topic or name,
+                "topic": self.topic or (name if self.topic_pattern is None else None),
                 "columns": columns,
                 "on_error": self.on_error or on_error,
             }
@@ -180,15 +184,25 @@ class SourceBody(Body):
 
 
 class InferBody(Body):
-    """A topic, of files or on a `connection`, and how many of its first records to look at."""
+    """A topic, of files or on a `connection`, and how many of its first records to look at.
+
+    Of a `topic_pattern` in its place, the first topic that matches by its name is looked at.
+    """
 
     model_config = example(topic="shop.public.orders", connection="main")
 
-    topic: str
+    topic: str | None = None
+    topic_pattern: str | None = None
     connection: str | None = None
     format: Format | None = None
     envelope: Envelope | None = None
     records: Annotated[int, Field(ge=1, le=100_000)] = 1_000
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.topic is None) == (self.topic_pattern is None):
+            raise ValueError("give a topic, or a topic_pattern")
+        return self
 
     def given(self) -> Given:
         """The members about the topic's contents that are declared."""

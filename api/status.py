@@ -3,7 +3,7 @@
 A view is `planned` until it begins to fill, `hydrating` while it does, `replaying` while the
 service starts over, `running` after that; `stalled` while a source stands still that it reads, and
 `failed` once it cannot be kept up to date. A source is `hydrating` until it has read what its topic
-held when it was declared.
+held when it was declared, and `waiting` while no topic matches its pattern.
 """
 
 from api.answers.base import Hydrated
@@ -29,7 +29,7 @@ def view_status(runtime: Runtime, name: str) -> tuple[ViewStatus, Hydrated | Non
 
 
 def source_status(
-    stalled: str | None, behind: PartFault | None, *, is_replayed: bool
+    stalled: str | None, behind: PartFault | None, *, is_replayed: bool, has_topic: bool
 ) -> tuple[SourceStatus, Hydrated | None]:
     """The status of a source by why it stands still, and by how far `behind` says that it is."""
     if stalled is not None:
@@ -38,4 +38,4 @@ def source_status(
         return "replaying", None
     if behind is not None:
         return "hydrating", Hydrated.part(behind.done or 0, behind.of or 0)
-    return "running", None
+    return "running" if has_topic else "waiting", None

@@ -28,6 +28,7 @@ Knows files, Debezium envelopes, Spark and the journal of progress; knows nothin
 - `sinks/`: publish the deltas of views
 - `source`: the contract of a source: a partition's records, a batch at a time
 - `spark/`: lets Spark read ranges of topics and run the decoders
+- `streams`: a table's reading of one topic, and its name
 - `tables/`: declared tables, and the checks of a declaration
 - `typed_columns`: turns row images into typed columns, and finds the rows at fault
 """

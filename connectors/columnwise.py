@@ -130,7 +130,9 @@ def _of_contents(columns: Plan) -> list[Column]:
 
 def _has_rules(table: TableSpec, layout: Layout) -> bool:
     """Whether a table's key is as the rules have it."""
-    is_in_contents = all(name in table.contents for name in table.key)
+    # The topic is that of all records, so that it tells no two of them apart.
+    kinds = {table.metadata.get(name) for name in table.key}
+    is_in_contents = kinds <= {None, "topic"}
     return is_in_contents and (table.is_keyed or layout.rule not in ("upsert", "flat"))
 
 

@@ -60,26 +60,29 @@ class DeadLetter:
 class Former:
     """A table before its columns were changed: those of then, and its `encodings`.
 
-    Records are read so that stand before the offset in `below`, by partition.
+    Records are read so that stand before the offset in `below`, by partition; those of a topic
+    pattern before that in `topics`, by topic and partition.
     """
 
     schema: pa.Schema
     encodings: Mapping[str, Encoding]
     below: Mapping[int, int]
+    topics: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """One table: its topic, the form of its records, its columns, and its primary key.
 
-    `connection` names one of the operator's connections. `metadata` says which columns come from
-    a record's coordinates, and from which. `start` is where a topic that was never read begins.
-    `resolution`: what gets a logical time of its own; `transaction_topic` has the boundaries of
-    transactions, for resolution "transaction". `replica_identity` "full" promises that the
-    images before changes are whole; with "default" only their key is. `encodings`: how counts and
-    decimals without a schema are to be read, where it is not as `formats.columns` says.
-    `unavailable_value_placeholder` stands for a large value that the database did not log, as the
-    connector's setting of that name says, where an envelope has any.
+    `topic_pattern` matches the topics of a table of several, whose `topic` is empty (see
+    `connectors.tables.patterns`). `connection` names one of the operator's connections. `metadata`
+    says which columns come from a record's coordinates, and from which. `start` is where a topic
+    that was never read begins. `resolution`: what gets a logical time of its own;
+    `transaction_topic` has the boundaries of transactions, for resolution "transaction".
+    `replica_identity` "full" promises that the images before changes are whole; with "default" only
+    their key is. `encodings`: how counts and decimals without a schema are to be read, where it is
+    not as `formats.columns` says. `unavailable_value_placeholder` stands for a large value that the
+    database did not log, as the connector's setting of that name says, where an envelope has any.
     `fail_on_missing_field`: a record that lacks a nullable column is at fault, not NULL there.
     `on_error` says what a record that cannot be decoded does: the whole pipeline waits before it
     (`stall`), or it is put aside (`quarantine`). A copy of what is put aside goes to the topic
@@ -107,6 +110,7 @@ class Declaration:
     on_error: OnError = "stall"
     dead_letter: DeadLetter | None = None
     formerly: tuple[Former, ...] = ()
+    topic_pattern: str | None = None
 
     @property
     def contents(self) -> list[str]:

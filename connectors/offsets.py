@@ -1,7 +1,8 @@
 """Offsets: the position of each source, and the offsets of topics that follow from them.
 
 Several sources may read one topic and stand at different places in it, as one that was declared
-later does. So a position belongs to a source and a partition. A topic is reflected as far as the
+later does. So a position belongs to a source and a partition; a source of a topic pattern stands
+here as its streams, one for each topic (`connectors.streams`). A topic is reflected as far as the
 source that is most behind in it: with `customers` at 650 and `late` at 0, both of topic `t`, what
 is reflected of `t` is nothing.
 """
@@ -9,6 +10,8 @@ is reflected of `t` is nothing.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
+
+from connectors.streams import table_of
 
 # partition -> the offset after the last record reflected
 Ends = Mapping[int, int]
@@ -59,11 +62,19 @@ class Offsets:
             positions[at] = max(end, positions.get(at, end))
         return type(self)({**self.topics, **other.topics}, positions)
 
+    def of_table(self, table: str) -> dict[str, Ends]:
+        """The positions of a source in each topic that it reads.
+
+        >>> Offsets({"s:t": "t", "s:u": "u"}, {("s:t", 0): 5}).of_table("s")
+        {'t': {0: 5}, 'u': {}}
+        """
+        return {t: self.ends(name) for name, t in self.topics.items() if table_of(name) == table}
+
     def without(self, source: str) -> Self:
         """Those of the other sources."""
         return type(self)(
-            {name: topic for name, topic in self.topics.items() if name != source},
-            {at: end for at, end in self.positions.items() if at[0] != source},
+            {name: topic for name, topic in self.topics.items() if table_of(name) != source},
+            {at: end for at, end in self.positions.items() if table_of(at[0]) != source},
         )
 
     def by_source(self) -> dict[str, dict[int, int]]:

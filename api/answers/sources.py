@@ -29,6 +29,7 @@ DECLARED = {
     "fail_on_missing_field": False,
     "unavailable_value_placeholder": "__debezium_unavailable_value",
     "formerly": [],
+    "topic_pattern": None,
 }
 
 _SOURCE = {
@@ -43,7 +44,7 @@ _SOURCE = {
     "errors": 0,
 }
 
-SourceStatus = Literal["hydrating", "replaying", "running", "stalled"]
+SourceStatus = Literal["hydrating", "replaying", "waiting", "running", "stalled"]
 
 
 class Csv(Answer):
@@ -64,12 +65,14 @@ class DeadLetter(Answer):
 class Former(Answer):
     """A source before its columns were changed: those of then, and their encodings.
 
-    Records below the offsets, by partition, are read so.
+    Records below the offsets, by partition, are read so; of a topic pattern those in `topics`, by
+    topic and partition.
     """
 
     columns: list[Column]
     encodings: dict[str, Encoding]
     below: dict[int, int]
+    topics: dict[str, dict[int, int]] = Field(default_factory=dict)
 
 
 class Declared(Answer):
@@ -81,7 +84,8 @@ class Declared(Answer):
     model_config = example(**DECLARED)
 
     name: str
-    topic: str
+    topic: str | None
+    topic_pattern: str | None = None
     columns: list[Column]
     key: list[str]
     connector: Connector
@@ -121,12 +125,21 @@ class Inferred(Answer):
     unsure: list[str]
 
 
+class TopicRead(Answer):
+    """A topic that a pattern matches: `offsets`, `lag` and `stalled` are as those of a source."""
+
+    offsets: dict[int, int]
+    lag: dict[int, int]
+    stalled: str | None = None
+
+
 class Source(Declared):
     """A source, the reflected offsets of its topic, and the outcomes of its records.
 
     It is `hydrating` until it has read what its topic held when it was declared, which `caught_up`
     says too: `hydrated` has the number of those records. `offsets` and `lag`, the records that are
-    still to come, are by partition. `stalled` says why it stands still while others go on.
+    still to come, are by partition. `stalled` says why it stands still while others go on. Of a
+    topic pattern these are in `topics`, by topic; `waiting` is one that matches none yet.
     `records` counts those since the service started, replays not counted; each is exactly one of
     these. `corrected` of the rejected ones were applied since. `errors` is the number of keys whose
     rows do not add up (see `/v1/errors`).
@@ -138,6 +151,7 @@ class Source(Declared):
     hydrated: Hydrated | None = None
     offsets: dict[int, int]
     lag: dict[int, int]
+    topics: dict[str, TopicRead] | None = None
     caught_up: bool
     stalled: str | None = None
     records: dict[str, int]

@@ -15,6 +15,9 @@ from api.terminal import AsJson, connected, print_answer, print_json
 from ivm_client.service import path
 
 Connection = Annotated[str | None, typer.Option(help="One of the operator's connections.")]
+Pattern = Annotated[
+    str | None, typer.Option(help="In place of a topic: an expression for the names of several.")
+]
 
 
 def create(
@@ -26,6 +29,7 @@ def create(
     key: Annotated[list[str] | None, typer.Option(help="A column of the primary key.")] = None,
     connection: Connection = None,
     topic: Annotated[str | None, typer.Option(help="The source's name unless given.")] = None,
+    topic_pattern: Pattern = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would be.")] = False,
     json: AsJson = False,
 ) -> None:
@@ -35,7 +39,8 @@ def create(
     topic is filled by `ivm source write`. A source that is there gets the columns, or the fate of
     bad records, that FILE has for it.
     """
-    given = {"connection": connection, "topic": topic, "key": key}
+    places = {"topic": topic, "topic_pattern": topic_pattern}
+    given = {"connection": connection, **places, "key": key}
     said = {member: value for member, value in given.items() if value}
     with connected() as service:
         body = _declaration(file, columns or [], said) | ({"dry_run": True} if dry_run else {})
@@ -43,15 +48,19 @@ def create(
 
 
 def infer(
-    topic: Annotated[str, typer.Argument(help="The topic.")],
+    topic: Annotated[str | None, typer.Argument(help="The topic.")] = None,
+    topic_pattern: Pattern = None,
     connection: Connection = None,
     records: Annotated[int, typer.Option(min=1, help="How many to look at, at most.")] = 1000,
     as_json: AsJson = False,
 ) -> None:
-    """Propose a declaration, in TOML, by the first records of TOPIC; nothing is declared."""
+    """Propose a declaration, in TOML, by the first records of TOPIC; nothing is declared.
+
+    With a pattern it is the first topic that it matches.
+    """
     with connected() as service:
-        asked = {"topic": topic, "connection": connection, "records": records}
-        found = service.post(path("sources", "infer"), asked)
+        places = {"topic": topic, "topic_pattern": topic_pattern, "connection": connection}
+        found = service.post(path("sources", "infer"), {**places, "records": records})
     unsure, declaration = found["unsure"], found["declaration"]
     if as_json:
         print_json(declaration)
@@ -68,7 +77,8 @@ def _declaration(file: Path | None, columns: list[str], said: Mapping[str, Any])
         if not isinstance(found, dict):
             raise BadParameter(f"{file} holds no object with a topic, columns and a key")
         return found
-    if file is not None or not (columns or "connection" in said or "topic" in said):
+    is_placed = not said.keys().isdisjoint(("connection", "topic", "topic_pattern"))
+    if file is not None or not (columns or is_placed):
         raise BadParameter(
             "give a FILE; or --connection and --topic, whose records have schemas; or a --column "
             "for each column"
@@ -77,7 +87,7 @@ def _declaration(file: Path | None, columns: list[str], said: Mapping[str, Any])
         return dict(said)
     pairs = [column.strip().partition(" ") for column in columns]
     named = [{"name": column, "type": kind.strip()} for column, _, kind in pairs]
-    place = {} if "connection" in said or "topic" in said else {"connector": "http"}
+    place = {} if is_placed else {"connector": "http"}
     return {**place, "columns": named, **said}
 
 

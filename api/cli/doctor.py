@@ -20,6 +20,7 @@ from connectors.formats.schema_registry import Registry as SchemaRegistry
 from connectors.formats.schema_registry import config_of
 from connectors.kafka.topics import Cluster
 from connectors.spark.java import java_home
+from connectors.tables.patterns import matching
 from connectors.tables.spec import TableSpec
 from ivm.errors import IvmError
 from ivm_client.errors import ClientError
@@ -150,7 +151,17 @@ def _topic(spec: TableSpec, settings: Settings) -> Callable[[], str | None]:
                 "configured; configure it, or delete the source"
             )
         cluster = Cluster(connection)
-        cluster.check_readable(spec.topic)
-        return on_topic(cluster, spec)
+
+        def advised(stream: TableSpec) -> str | None:
+            cluster.check_readable(stream.topic)
+            return on_topic(cluster, stream)
+
+        if spec.topic_pattern is None:
+            return advised(spec)
+        topics = matching(spec.topic_pattern, cluster.names())
+        if not topics:
+            return f"no topic matches {spec.topic_pattern!r} yet"
+        told = {topic: advised(spec.stream(topic)) for topic in topics}
+        return "; ".join(f"{topic}: {text}" for topic, text in told.items() if text) or None
 
     return check

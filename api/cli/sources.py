@@ -1,5 +1,7 @@
 """`ivm source`: sources of a running service."""
 
+from typing import Any
+
 import typer
 
 from api.cli.declaring import create, infer
@@ -22,8 +24,18 @@ def list_sources(json: AsJson = False) -> None:
     if json:
         print_json(answer)
     else:
-        sources = [source | {"status": state_of(source)} for source in answer["sources"]]
-        print_table(sources, ("name", "status", "topic", "key", "offsets"))
+        print_table(
+            list(map(_row, answer["sources"])), ("name", "status", "topic", "key", "offsets")
+        )
+
+
+def _row(source: dict[str, Any]) -> dict[str, Any]:
+    """A source as a row; of a pattern, with the offsets of each topic."""
+    told = {"status": state_of(source)}
+    if source.get("topic_pattern") is None:
+        return source | told
+    offsets = {topic: read["offsets"] for topic, read in source["topics"].items()}
+    return source | told | {"topic": source["topic_pattern"], "offsets": offsets}
 
 
 @app.command("show")

@@ -34,6 +34,16 @@ def json_of(argument: str) -> Any:
         return orjson.loads(text)
 
 
+def lag_of(source: Mapping[str, Any]) -> int:
+    """The records that are still to come of a source, of all its topics.
+
+    >>> lag_of({"lag": {}, "topics": {"t": {"lag": {"0": 2, "1": 1}}, "u": {"lag": {"0": 4}}}})
+    7
+    """
+    parts = [source, *(source.get("topics") or {}).values()]
+    return sum(count for part in parts for count in part["lag"].values())
+
+
 def state_of(answer: Mapping[str, Any]) -> str:
     """The status of a view or source, with the percentage of one that fills.
 

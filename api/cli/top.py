@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.texts import state_of
+from api.cli.texts import lag_of, state_of
 from api.terminal import connected, out, print_line
 from ivm_client.service import ServiceClient, path
 
@@ -24,6 +24,7 @@ STYLES = {
     "hydrating": "yellow",
     "replaying": "yellow",
     "running": "green",
+    "waiting": "yellow",
     "stalled": "bold red",
     "failed": "bold red",
 }
@@ -104,7 +105,7 @@ def figures(before: Sample, now: Sample) -> dict[str, Any]:
                 "source": source["name"],
                 "status": source["status"],
                 "state": state_of(source),
-                "lag": sum(source["lag"].values()),
+                "lag": lag_of(source),
                 "records": rate("ivm_input_records_total", source["name"]),
                 "rejected": source["records"]["rejected"],
                 "stalled": source.get("stalled"),

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from api.answers.sources import Source
 from api.console.rates import Rates
 from api.console.units import bytes_text, state_text
 from api.routes import sources, views
@@ -65,8 +66,8 @@ class Looks:
             {
                 "source": one.name,
                 "state": state_text(one.status, one.hydrated),
-                "topic": one.topic,
-                "lag": sum(one.lag.values()),
+                "topic": one.topic or one.topic_pattern,
+                "lag": _lag(one),
                 "records/s": rates.get(one.name),
                 "rejected": one.records["rejected"],
                 "errors": one.errors,
@@ -103,3 +104,9 @@ def _milliseconds(runtime: Runtime, known: Sequence[View]) -> dict[str, float]:
         with suppress(UnknownCollection):  # it failed, or is not there yet
             spent[view.name] = 1000 * runtime.pool.spent(view.name).seconds
     return spent
+
+
+def _lag(one: Source) -> int:
+    """The records that are still to come of a source, of all its topics."""
+    parts = [one.lag, *(read.lag for read in (one.topics or {}).values())]
+    return sum(count for part in parts for count in part.values())

@@ -186,8 +186,8 @@ def _written(name: str, data: bytes | None) -> dict[str, str | None]:
 def _after(cursor: str | None) -> Place | None:
     if cursor is None:
         return None
-    table, _, rest = cursor.partition(":")
-    partition, _, offset = rest.partition(":")
+    rest, _, offset = cursor.rpartition(":")
+    table, _, partition = rest.rpartition(":")
     if not (is_natural(partition) and is_natural(offset)):
         raise BadParameter("this is no cursor of the quarantine")
     return table, int(partition), int(offset)

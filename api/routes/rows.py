@@ -25,9 +25,11 @@ from api.large import LargeAnswers
 from api.pages import matching, page
 from api.runtime import Runtime
 from api.signals import Signal
+from api.streams import streams
 from api.values import is_natural
 from connectors.errors import Stalled
 from connectors.offsets import Offsets, offsets_of
+from connectors.streams import table_of
 from ivm.errors import NotIndexed
 from ivm.results import Snapshot
 from ivm.values.types import INTERVAL
@@ -205,13 +207,14 @@ def _wanted(position: str, view: View, runtime: Runtime) -> Offsets:
     """The offsets that `topic:partition:offset` or `source:partition:offset` waits for.
 
     A topic means its sources that the view reads, or all if it reads none. A name that is both is
-    taken for a topic's. Raises BadParameter.
+    taken for a topic's. A source of a topic pattern is named with the topic, as `source:topic`.
+    Raises BadParameter.
     """
     name, partition, offset = _position(position)
-    topics = {spec.name: spec.topic for spec in runtime.registry.sources.values()}
+    topics = streams(runtime.registry.sources, runtime.journal.tables)
     sources = [source for source, topic in topics.items() if topic == name]
     read = runtime.registry.catalog.tables_under(view.name)
-    sources = [source for source in sources if source in read] or sources
+    sources = [source for source in sources if table_of(source) in read] or sources
     if not sources and name in topics:
         sources = [name]
     if not sources:
@@ -220,8 +223,8 @@ def _wanted(position: str, view: View, runtime: Runtime) -> Offsets:
 
 
 def _position(text: str) -> tuple[str, int, int]:
-    name, _, rest = text.partition(":")
-    partition, _, offset = rest.partition(":")
+    rest, _, offset = text.rpartition(":")
+    name, _, partition = rest.rpartition(":")
     if not (name and is_natural(partition) and is_natural(offset)):
         raise BadParameter(
             f"at_least={text!r}: write it topic:partition:offset, or source:partition:offset"

@@ -6,11 +6,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 
 from api.answers.replacements import WouldDeclare
-from api.answers.sources import Declared, Inferred, Source, Sources
+from api.answers.sources import Declared, Inferred, Source, Sources, TopicRead
 from api.deps import PrincipalDep, RuntimeDep, answer
 from api.models import InferBody, Name, SourceBody
 from api.runtime import Runtime
 from api.status import source_status
+from api.streams import streams
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
 router = APIRouter(prefix="/v1/sources", tags=["sources"])
@@ -40,7 +42,9 @@ def put_source(name: SourceName, body: SourceBody, runtime: RuntimeDep) -> Respo
 def infer_source(body: InferBody, runtime: RuntimeDep) -> Response:
     """Propose a declaration by the first records of a topic, or by its schemas; nothing is kept."""
     found = runtime.inference.propose(body)
-    place = {"topic": body.topic}
+    place = {"topic": body.topic} if body.topic is not None else {}
+    if body.topic_pattern is not None:
+        place = {"topic_pattern": body.topic_pattern}
     if body.connection is not None:
         place = {"connector": "kafka", "connection": body.connection, **place}
     return answer(Inferred(declaration={**place, **found.members()}, unsure=list(found.unsure)))
@@ -69,25 +73,41 @@ def delete_source(name: str, runtime: RuntimeDep) -> None:
 def described(runtime: Runtime, specs: Sequence[TableSpec]) -> list[Source]:
     """Sources, the reflected offsets of their topics, and the outcomes of their records."""
     reflected, meter = runtime.applier.offsets().by_source(), runtime.meter
-    behind, stalled = runtime.readiness.catching_up(), runtime.pipeline.stalled
-    lags: dict[str, dict[int, int]] = {}
-    for (name, _, partition), count in runtime.pipeline.status().lag.items():
-        lags.setdefault(name, {})[partition] = count
+    behind, stalled = runtime.readiness.catching_up(), runtime.readiness.stalled()
+    topics = streams(runtime.registry.sources, runtime.journal.tables)
+    standing = runtime.pipeline.stalled
+    lags: dict[tuple[str, str], dict[int, int]] = {}
+    for (name, topic, partition), count in runtime.pipeline.status().lag.items():
+        lags.setdefault((name, topic), {})[partition] = count
     is_replayed = runtime.readiness.is_replayed
 
-    def state(name: str) -> dict[str, Any]:
-        why, fault = stalled.get(name), behind.get(name)
-        status, hydrated = source_status(why, fault, is_replayed=is_replayed)
-        return {"status": status} | ({} if hydrated is None else {"hydrated": hydrated})
+    def state(spec: TableSpec) -> dict[str, Any]:
+        why = stalled[spec.name].detail if spec.name in stalled else None
+        read = {
+            topic: TopicRead(
+                offsets=dict(reflected.get(stream, {})),
+                lag=lags.get((spec.name, topic), {}),
+                stalled=standing.get(stream),
+            )
+            for stream, topic in topics.items()
+            if table_of(stream) == spec.name
+        }
+        status, hydrated = source_status(
+            why, behind.get(spec.name), is_replayed=is_replayed, has_topic=bool(read)
+        )
+        found: dict[str, Any] = {"status": status, "stalled": why}
+        if hydrated is not None:
+            found["hydrated"] = hydrated
+        if spec.topic_pattern is not None:
+            return found | {"offsets": {}, "lag": {}, "topics": read}
+        own = read[spec.topic]
+        return found | {"offsets": own.offsets, "lag": own.lag}
 
     return [
         Source(
             **spec.to_json(),
-            **state(spec.name),
-            offsets=dict(reflected.get(spec.name, {})),
-            lag=lags.get(spec.name, {}),
+            **state(spec),
             caught_up=spec.name not in behind,
-            stalled=stalled.get(spec.name),
             records=meter.by_outcome(spec.name),
             corrected=meter.corrected[spec.name],
             errors=runtime.applier.feeder.miscounts.count(spec.name),

@@ -7,6 +7,7 @@ import structlog
 
 from api.services.admission import Admission
 from api.services.parts import Parts
+from api.streams import streams
 from connectors.checkpoint.periodic import CheckpointCounts, Checkpoints
 from connectors.checkpoint.restore import Restored, restore
 from connectors.checkpoint.store import open_store
@@ -77,7 +78,7 @@ class TableCheckpoints:
     def _begin(self, restored: Restored, writer: CheckpointWriter) -> None:
         """Let the applier go on after what was restored, and the writer after its files."""
         parts = self._parts
-        topics = {spec.name: spec.topic for spec in parts.registry.sources.values()}
+        topics = streams(parts.registry.sources, parts.journal.tables)
         offsets = offsets_of(topics, self._positions(topics))
         if (manifest := restored.manifest) is None:
             parts.applier.begin(0, 0, offsets)

@@ -1,13 +1,14 @@
 """Inference: completes declarations without columns, and proposes some, by what topics hold."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from api.models import InferBody, SourceBody
 from api.services.parts import Parts
 from connectors.errors import InvalidTable
 from connectors.inference.infer import describe, infer
 from connectors.inference.proposal import Proposal
-from connectors.inference.topics import Topic, topic_of
+from connectors.inference.topics import Topic, first_topic_of, topic_of
 from connectors.tables.connector import CONNECTORS
 
 # The members of a declaration that a topic can tell.
@@ -47,13 +48,25 @@ class Inference:
                 f"table {name!r}: columns: they are found in topics of files, or of a connection "
                 "that is named; declare them"
             )
-        topic = self._topic(body.topic or name, body.connection)
+        topic = self._topic(body.topic or name, body.topic_pattern, body.connection)
         found = describe(topic, body.given())
-        return body.completed(found.members()), found.unsure
+        return body.completed(found.members()), _unsure(topic, body.topic_pattern, found)
 
     def propose(self, body: InferBody) -> Proposal:
         """A proposal for a topic (raises as `connectors.inference.infer.infer`)."""
-        return infer(self._topic(body.topic, body.connection), body.given(), body.records)
+        topic = self._topic(body.topic or "", body.topic_pattern, body.connection)
+        found = infer(topic, body.given(), body.records)
+        return replace(found, unsure=_unsure(topic, body.topic_pattern, found))
 
-    def _topic(self, name: str, connection: str | None) -> Topic:
-        return topic_of(name, connection, self._parts.topics, self._parts.settings.connections)
+    def _topic(self, name: str, pattern: str | None, connection: str | None) -> Topic:
+        connections = self._parts.settings.connections
+        if pattern is not None:
+            return first_topic_of(pattern, connection, connections)
+        return topic_of(name, connection, self._parts.topics, connections)
+
+
+def _unsure(topic: Topic, pattern: str | None, found: Proposal) -> tuple[str, ...]:
+    """What is in doubt about a proposal; of a pattern, also what it was made of."""
+    if pattern is None:
+        return tuple(found.unsure)
+    return (f"by {topic.place}, the first that {pattern!r} matches", *found.unsure)

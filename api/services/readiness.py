@@ -15,6 +15,7 @@ from api.services.parts import Parts
 from api.services.restoring import Restoration
 from connectors.errors import PipelineFailed
 from connectors.health import PartFault
+from connectors.streams import table_of
 
 # A request that cannot be served notices it within this time.
 LOOK_SECONDS = 0.1
@@ -107,10 +108,13 @@ class Readiness:
 
     def stalled(self) -> dict[str, PartFault]:
         """The sources that stand still while others go on, and why."""
+        whys: dict[str, list[str]] = {}
+        for stream, why in self._parts.pipeline.stalled.items():
+            whys.setdefault(table_of(stream), []).append(why)
         sources = self._parts.registry.sources
         return {
-            name: PartFault(f"source {name}", None, why)
-            for name, why in self._parts.pipeline.stalled.items()
+            name: PartFault(f"source {name}", None, "; ".join(dict.fromkeys(why)))
+            for name, why in whys.items()
             if name in sources
         }
 

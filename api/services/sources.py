@@ -11,10 +11,12 @@ from api.services.compiler import Compiler
 from api.services.parts import Parts
 from api.services.readiness import Readiness
 from api.services.widening import widen
+from api.streams import streams
 from connectors.errors import InvalidTable
 from connectors.ingest.feed import declare_input
 from connectors.offsets import Offsets
 from connectors.tables.spec import TableSpec
+from connectors.tables.validate import reads
 from connectors.tables.widen import altered, ordered
 from ivm.errors import PoolFailed
 from views.errors import NameTaken, StillUsed
@@ -169,6 +171,7 @@ class Sources:
     def _check(self, spec: TableSpec) -> None:
         """See that a new source can be read (raises InvalidTable)."""
         self._refuse_other_connection(spec)
+        self._refuse_own(spec)
         self._parts.letters.check(spec)
         if not spec.is_remote and self._parts.sink.owns(spec.topic):
             raise InvalidTable(
@@ -187,27 +190,49 @@ class Sources:
 
     def _refuse_other_connection(self, spec: TableSpec) -> None:
         """Offsets are told by topic too, so one name is one topic (raises InvalidTable)."""
+        others = [other for other in self.all() if other.connection != spec.connection]
+        for other in others:
+            for topic in {spec.topic, other.topic} - {""}:
+                if reads(spec, topic) and reads(other, topic):
+                    raise InvalidTable(
+                        f"table {spec.name!r}: connection: source {other.name!r} reads a topic "
+                        f"{topic!r} on another connection; a topic's name can be read on one only"
+                    )
+
+    def _refuse_own(self, spec: TableSpec) -> None:
+        """See that no pattern matches what the service writes itself (raises InvalidTable)."""
+        parts = self._parts
+        written = {
+            target.topic: f"view {view!r} is published"
+            for view, target in parts.registry.targets.items()
+            if target.connection == spec.connection
+        }
         for other in self.all():
-            if other.topic == spec.topic and other.connection != spec.connection:
+            if other.dead_letter is not None and other.dead_letter.connection == spec.connection:
+                written[other.dead_letter.topic] = f"bad records of source {other.name!r} go"
+        for topic, told in written.items() if spec.topic_pattern is not None else ():
+            if reads(spec, topic):
                 raise InvalidTable(
-                    f"table {spec.name!r}: connection: source {other.name!r} reads a topic "
-                    f"{spec.topic!r} on another connection; a topic's name can be read on one only"
+                    f"table {spec.name!r}: topic_pattern: it matches {topic!r}, to which {told}; "
+                    "let it match no topic that the service writes"
                 )
 
     def _declare(self, spec: TableSpec) -> None:
         """Make it an input of the pool, an entry of registry and journal, and read its topic."""
         parts = self._parts
-        beginning = parts.pipeline.preflight(spec)
+        beginnings = parts.pipeline.preflight(spec)
         if spec.is_written:
             parts.writes.create(spec)
-        held = parts.pipeline.held(spec, beginning)
+        held = parts.pipeline.held(spec, beginnings)
         declare_input(parts.pool, spec)
         try:
             with parts.registry.adding_source(spec):
-                parts.journal.declare_table(spec.name, held)
-                parts.pipeline.add_table(spec, beginning)
+                for stream, ends in held.items():
+                    parts.journal.declare_table(stream, ends)
+                parts.pipeline.add_table(spec, beginnings)
         except BaseException:
             parts.pool.drop_input(spec.name)
             raise
-        begun = beginning.offsets if beginning is not None else {}
-        parts.applier.declare(Offsets.of_source(spec.name, spec.topic, begun))
+        for stream, topic in streams({spec.name: spec}, parts.journal.tables).items():
+            begun = beginnings[stream].offsets if stream in beginnings else {}
+            parts.applier.declare(Offsets.of_source(stream, topic, begun))

@@ -16,6 +16,7 @@ from api.services.restoring import Restoration
 from connectors.errors import BrokerFault, InvalidSink
 from connectors.sinks.sink import Output
 from connectors.sinks.target import KafkaTarget
+from connectors.tables.validate import reads
 from ivm.errors import NotIndexed
 from ivm.results import Installed
 from views.catalog import View
@@ -348,9 +349,10 @@ class Views:
             return
         output.check()
         for spec in self._parts.registry.sources.values():
-            if (spec.connection, spec.topic) == (output.target.connection, output.target.topic):
+            target = output.target
+            if spec.connection == target.connection and reads(spec, target.topic):
                 raise InvalidSink(
-                    f"topic {spec.topic!r} is read by source {spec.name!r}; choose another"
+                    f"topic {target.topic!r} is read by source {spec.name!r}; choose another"
                 )
         if faults := self._parts.kafka.faults():
             raise BrokerFault("; ".join(fault.detail for fault in faults))

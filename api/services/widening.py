@@ -50,7 +50,7 @@ def widen(
     refused: list[RegistryNotWritten] = []
 
     def apply(batch: TimedBatch) -> TableSpec | None:
-        spec = since(known, found, batch.offsets.ends(found.name))
+        spec = since(known, found, batch.offsets.of_table(found.name))
         with ExitStack() as stack:
             try:
                 stack.enter_context(registry.altering_source(spec, catalog, batch.time))

@@ -35,9 +35,9 @@ class FileEntry:
 class TableEntry:
     """A table in a manifest: its life, topic and declaration, and the files that add up to it.
 
-    `positions` are the offsets after the last one reflected, by partition; `seen` is what
-    `connectors.ingest.dedup` remembers of it, `miscounted` what `connectors.ingest.miscounts` does.
-    `age` counts the changes of its declaration before (None: it was not told yet).
+    `positions` are the offsets after the last one reflected, by stream and partition; `seen` is
+    what `connectors.ingest.dedup` remembers of it, `miscounted` what `connectors.ingest.miscounts`
+    does. `age` counts the changes of its declaration before (None: it was not told yet).
     """
 
     name: str
@@ -45,7 +45,7 @@ class TableEntry:
     topic: str
     schema: pa.Schema
     key: tuple[str, ...]
-    positions: Mapping[int, int]
+    positions: Mapping[tuple[str, int], int]
     files: tuple[FileEntry, ...]
     seen: list[Any]
     miscounted: str = ""
@@ -142,7 +142,7 @@ def _table_to_json(table: TableEntry) -> dict[str, Any]:
         "topic": table.topic,
         "columns": [[f.name, type_name(f.type), f.nullable] for f in table.schema],
         "key": table.key,
-        "positions": list(map(list, table.positions.items())),
+        "positions": [[*at, end] for at, end in table.positions.items()],
         "files": [asdict(file) for file in table.files],
         "seen": table.seen,
         "miscounted": table.miscounted,
@@ -151,6 +151,10 @@ def _table_to_json(table: TableEntry) -> dict[str, Any]:
 
 
 def _table_from_json(value: dict[str, Any]) -> TableEntry:
+    positions = {}
+    for *named, partition, end in value["positions"]:
+        [stream] = named or [value["name"]]  # none is named from before tables had several
+        positions[stream, partition] = end
     fields = [pa.field(name, type_of(text), nullable) for name, text, nullable in value["columns"]]
     return TableEntry(
         value["name"],
@@ -158,7 +162,7 @@ def _table_from_json(value: dict[str, Any]) -> TableEntry:
         value["topic"],
         pa.schema(fields),
         tuple(value["key"]),
-        dict(value["positions"]),
+        positions,
         tuple(FileEntry(**file) for file in value["files"]),
         value["seen"],
         value.get("miscounted", ""),

@@ -15,6 +15,7 @@ from connectors.checkpoint.manifest import Manifest, TableEntry, is_manifest
 from connectors.checkpoint.store import Store
 from connectors.errors import CheckpointCorrupt, CheckpointRefused
 from connectors.progress.journal import Journal
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 from connectors.tables.widen import brought, schemas
 
@@ -112,7 +113,7 @@ def _present(
         is_same = (spec.topic, spec.key) == (table.topic, table.key)
         if not is_same or _age(table, spec) is None:
             raise CheckpointCorrupt(f"{manifest.name}: table {table.name!r} is declared otherwise")
-        expected = {p: end for (name, p), end in positions.items() if name == table.name}
+        expected = {at: end for at, end in positions.items() if table_of(at[0]) == table.name}
         if table.positions != expected:
             raise CheckpointCorrupt(
                 f"{manifest.name}: table {table.name!r} is at {table.positions}, and in the "

@@ -52,7 +52,7 @@ class TableCut:
 
     spec: TableSpec
     epoch: int
-    positions: Mapping[int, int]
+    positions: Mapping[tuple[str, int], int]
     seen: list[Any]
     batches: list[Batch]
     miscounted: str = ""

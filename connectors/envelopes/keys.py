@@ -9,20 +9,21 @@ from connectors.envelopes.images import Row, Shape
 
 def check_no_key(table: Declaration) -> None:
     """Raise InvalidTable for a key that cannot tell rows apart that stay for good."""
-    sources = {table.metadata.get(column) for column in table.key}
-    if table.key and not {"partition", "offset"} <= sources:
+    place = {"partition", "offset"} | ({"topic"} if table.topic_pattern is not None else set())
+    if table.key and not place <= {table.metadata.get(column) for column in table.key}:
         raise refused(
             table,
             "key",
             "nothing keeps appended rows apart but their place; leave the key empty, or take "
-            "the columns with metadata 'partition' and 'offset'",
+            f"the columns with metadata {', '.join(map(repr, sorted(place)))}",
         )
 
 
 def check_primary_key(table: Declaration) -> None:
     """Raise InvalidTable unless there is a key, of columns of the record's contents.
 
-    A table whose images are whole needs none: each takes away, or adds, one of equal rows.
+    The topic may be a part of it. A table whose images are whole needs none: each takes away, or
+    adds, one of equal rows.
     """
     if not table.key and table.replica_identity != "full":
         raise refused(
@@ -32,12 +33,14 @@ def check_primary_key(table: Declaration) -> None:
             "is read with replica_identity 'full' (envelope 'debezium'), or with envelope 'append' "
             "if its rows are only added",
         )
-    if any(column in table.metadata for column in table.key):
+    kinds = {table.metadata.get(column) for column in table.key}
+    if kinds - {None, "topic"} or (table.key and None not in kinds):
         raise refused(
             table,
             "key",
-            "a primary key comes from the record's contents; only envelope 'upsert' may have as "
-            "its one key column that with metadata 'key'",
+            "a primary key comes from the record's contents, beside which it may have metadata "
+            "'topic' alone; only envelope 'upsert' may have as its one key column that with "
+            "metadata 'key'",
         )
 
 

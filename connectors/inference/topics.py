@@ -14,6 +14,7 @@ from connectors.formats.schema_registry import Registry, config_of, registry
 from connectors.kafka.rereading import Rereader
 from connectors.kafka.topics import Cluster
 from connectors.records import Headers, Records
+from connectors.tables.patterns import matching
 from connectors.tables.validate import TOPIC_NAME
 
 # So many bytes of values are looked at, and no more records behind them.
@@ -64,12 +65,39 @@ def topic_of(
         raise InvalidTable(f"topic {name!r}: not a usable name")
     if connection is None:
         return FileTopic(root, name)
-    if connection not in connections:
-        raise UnknownConnection(
-            f"topic {name!r}: connection: the settings have no connection {connection!r}; there "
-            f"are {sorted(connections)}"
+    return KafkaTopic(_of(connections, connection, f"topic {name!r}"), name)
+
+
+def first_topic_of(
+    pattern: str, connection: str | None, connections: Mapping[str, Connection]
+) -> Topic:
+    """The first topic by its name that a pattern matches on a connection.
+
+    Raises UnknownConnection, BrokerFault, and InvalidTable where there is none, or no pattern.
+    """
+    what = f"topic_pattern {pattern!r}"
+    if connection is None:
+        raise InvalidTable(f"{what}: topics are matched on a connection; name one")
+    found = _of(connections, connection, what)
+    try:
+        topics = matching(pattern, Cluster(found).names())
+    except ValueError as error:
+        raise InvalidTable(f"{what} is no regular expression of RE2: {error}") from error
+    if not topics:
+        raise InvalidTable(
+            f"{what}: connection {connection!r} has no topic that it matches, which could say the "
+            "columns; declare `columns`, or create the topic"
         )
-    return KafkaTopic(connections[connection], name)
+    return KafkaTopic(found, topics[0])
+
+
+def _of(connections: Mapping[str, Connection], name: str, what: str) -> Connection:
+    if name not in connections:
+        raise UnknownConnection(
+            f"{what}: connection: the settings have no connection {name!r}; there are "
+            f"{sorted(connections)}"
+        )
+    return connections[name]
 
 
 @dataclass(frozen=True)

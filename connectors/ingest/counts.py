@@ -8,13 +8,14 @@ import pyarrow.compute as pc
 from connectors.decode import OFFSET
 from connectors.progress.assign import Piece
 from connectors.progress.batches import Counts
+from connectors.streams import table_of
 
 
 def counted(pieces: Iterable[Piece]) -> dict[str, Counts]:
     """The records of `pieces`, by table."""
     found: dict[str, Counts] = {}
     for piece in pieces:
-        table = piece.range.table
+        table = table_of(piece.range.table)
         found[table] = found.get(table, Counts()) + _counts(piece)
     return found
 

@@ -41,6 +41,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from connectors.streams import table_of
+
 # Positions remembered for each partition of each table.
 REMEMBERED = 16_384
 
@@ -64,43 +66,44 @@ class _Seen:
 
 @dataclass(slots=True)
 class Duplicates:
-    """The records seen of each (table, partition)."""
+    """The records seen of each (stream, partition)."""
 
     _seen: dict[tuple[str, int], _Seen] = field(default_factory=dict)
 
-    def fresh(self, table: str, partition: int, order: Order) -> NDArray[np.bool_]:
+    def fresh(self, stream: str, partition: int, order: Order) -> NDArray[np.bool_]:
         """A mask of the next records of a partition, at positions `order`, that are new."""
         known = order[(order[:, 0] != 0) | (order[:, 1] != 0)]
-        seen = self._seen.get((table, partition), _Seen())
+        seen = self._seen.get((stream, partition), _Seen())
         fresh = np.ones(len(order), np.bool_)
         if len(known) == 0:
             return fresh
         if seen.again < 0 and not _goes_back(np.concatenate([seen.positions[-1:], known])):
             together = np.concatenate([seen.positions, known])
-            self._seen[table, partition] = _Seen(together[-REMEMBERED:])
+            self._seen[stream, partition] = _Seen(together[-REMEMBERED:])
             return fresh
         memory = _Memory(seen)
         for i, (high, low) in enumerate(order.tolist()):
             fresh[i] = (high, low) == _UNKNOWN or not memory.repeats((high, low))
-        self._seen[table, partition] = memory.seen()
+        self._seen[stream, partition] = memory.seen()
         return fresh
 
     def forget(self, table: str) -> None:
         """Forget a table that was dropped."""
-        self._seen = {key: seen for key, seen in self._seen.items() if key[0] != table}
+        self._seen = {at: seen for at, seen in self._seen.items() if table_of(at[0]) != table}
 
     def to_json(self, table: str) -> list[Any]:
         """The records seen of a table, for `restore`."""
         return [
-            [partition, _packed(seen.positions), seen.again]
-            for (name, partition), seen in self._seen.items()
-            if name == table
+            [stream, partition, _packed(seen.positions), seen.again]
+            for (stream, partition), seen in self._seen.items()
+            if table_of(stream) == table
         ]
 
     def restore(self, table: str, value: list[Any]) -> None:
         """Remember the records that `to_json` gave."""
-        for partition, text, again in value:
-            self._seen[table, partition] = _Seen(_unpacked(text), again)
+        for *named, partition, text, again in value:
+            [stream] = named or [table]  # a checkpoint may be of before tables had several
+            self._seen[stream, partition] = _Seen(_unpacked(text), again)
 
 
 class _Memory:

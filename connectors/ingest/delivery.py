@@ -38,6 +38,7 @@ from connectors.quarantine.reread import Past
 from connectors.quarantine.store import Place, Quarantine, Quarantined
 from connectors.quarantine.superseded import Overtaking
 from connectors.spark.chunks import Chunk, chunks
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 from ivm.errors import IvmError
 
@@ -178,21 +179,20 @@ class Delivery:
         self._set_tables({**self._tables, key: spec})
 
     def alter_table(
-        self, old: str, new: str, apply: Callable[[TimedBatch], TableSpec | None]
-    ) -> TableSpec | None:
-        """Accept chunks with key `new` in the stead of those with key `old`.
+        self, table: str, apply: Callable[[TimedBatch], Mapping[str, TableSpec] | None]
+    ) -> bool:
+        """Accept chunks of a table's streams as they are from now on; False if they stay.
 
         `apply` gets a new time at which nothing else happens, no moment later than the last one,
-        and gives the table as it is from then on; or None, and it stays as it is. Raises
-        ReplayUnderWay, and what `apply` raises.
+        and gives the streams from then on, by their keys; or None. Raises ReplayUnderWay, and what
+        `apply` raises.
         """
-        made: list[TableSpec | None] = []
+        made: list[Mapping[str, TableSpec] | None] = []
         with self.at_new_time(lambda batch: made.append(apply(batch))):
-            [spec] = made
-            if spec is not None:
-                rest = {key: known for key, known in self._tables.items() if key != old}
-                self._set_tables({**rest, new: spec})
-            return spec
+            [streams] = made
+            if streams is not None:
+                self._set_tables({**self._without(table), **streams})
+            return streams is not None
 
     @contextmanager
     def at_new_time(self, apply: Callable[[TimedBatch], object]) -> Iterator[None]:
@@ -223,16 +223,20 @@ class Delivery:
         with self._running:
             yield
 
-    def remove_table(self, key: str) -> None:
+    def remove_table(self, table: str) -> None:
         """Forget a table (between batches only); where the journal cannot, nothing is changed."""
-        name = self._tables[key].name
-        self._journal.drop_table(name)
-        self._set_tables({k: spec for k, spec in self._tables.items() if k != key})
-        self._quarantine.orphan({name: self._journal.epoch(name)})
-        self._progress.forget(name)
-        self._stalls.forget(name)
+        self._journal.drop_table(table)
+        self._set_tables(self._without(table))
+        kept = [name for name in self._quarantine.tables() if table_of(name) == table]
+        self._quarantine.orphan(dict.fromkeys(kept, self._journal.epoch(table)))
+        self._progress.forget(table)
+        self._stalls.forget(table)
         self._corrections.clear()  # what is still to come of the others is decoded again
-        self._reached = {k: end for k, end in self._reached.items() if k[0] != name}
+        self._reached = {k: end for k, end in self._reached.items() if table_of(k[0]) != table}
+
+    def _without(self, table: str) -> dict[str, TableSpec]:
+        """The streams of the other tables."""
+        return {key: s for key, s in self._tables.items() if table_of(s.name) != table}
 
     def deliver(self, batch: pa.Table) -> None:
         """Hand over one micro-batch of chunks.
@@ -368,7 +372,7 @@ class Delivery:
 
     def _piece(self, chunk: Chunk) -> Piece:
         spec = self._tables[chunk.key]
-        self.decoding[spec.name] += chunk.seconds
+        self.decoding[table_of(spec.name)] += chunk.seconds
         where = Range(spec.name, spec.topic, chunk.partition, chunk.first, chunk.end)
         return Piece(where, chunk.updates, chunk.rejected, spec.is_remote, chunk.passed)
 

@@ -79,9 +79,9 @@ class Feeder:
 
     def take(self, batch: TimedBatch) -> None:
         """Feed a batch's tables, or keep their changes for `settle`; drop repetitions."""
-        touched: list[tuple[TableSpec, Changes]] = []
+        touched: list[tuple[str, TableSpec, Changes]] = []
         for table, updates in batch.tables.items():
-            kept = self._fresh(updates, batch.committed)
+            kept = self._fresh(table, updates, batch.committed)
             times = updates.times
             if times is None:
                 times = np.full(len(updates.diffs), batch.time, np.uint64)
@@ -94,16 +94,20 @@ class Feeder:
                 waiting = _Waiting(updates.origin, kept, changes, batch.committed)
                 self._waiting.setdefault(table, []).append(waiting)
                 continue
-            touched.append((updates.origin.spec, changes))
+            touched.append((table, spec, changes))
             if np.all(changes.diffs):
                 self._pool.feed(table, changes.rows, changes.diffs, changes.times)
             else:
                 self._feed_truncations(table, changes)
         self._taken = batch.time
-        for spec, changes in touched:  # only now: a truncation may have completed the time before
+        for (
+            table,
+            spec,
+            changes,
+        ) in touched:  # only now: a truncation may have completed the time before
             if not spec.rows_stay:
                 changed = changes.rows.filter(pa.array(changes.diffs != 0))
-                self.miscounts.note(spec, changed)
+                self.miscounts.note(table, spec.key, changed)
 
     def _feed_truncations(self, table: str, changes: Changes) -> None:
         """Feed updates with truncations among them, which empty the table as it is by then."""
@@ -124,7 +128,7 @@ class Feeder:
                 for diff, count in zip(*np.unique(changes.diffs, return_counts=True), strict=True):
                     self._meter.keyed_changes[table, NAMES[int(diff)]] += int(count)
             if len(folded.unavailable):
-                self._put_aside(waiting, folded.unavailable)
+                self._put_aside(table, waiting, folded.unavailable)
         self._waiting.clear()
 
     def forget(self, table: str) -> None:
@@ -133,23 +137,23 @@ class Feeder:
         self.duplicates.forget(table)
         self.miscounts.forget(table)
 
-    def _fresh(self, updates: TableUpdates, committed: bool) -> Indices:
+    def _fresh(self, table: str, updates: TableUpdates, committed: bool) -> Indices:
         """A mask of the updates that are no repetitions of earlier ones."""
         origin = updates.origin
         if origin.order is None:
             return np.arange(len(updates.diffs))
         fresh, begin, repeated = [], 0, 0
-        for partition, count in origin.runs:
-            order = origin.order[begin : begin + count]
-            fresh.append(self.duplicates.fresh(origin.spec.name, partition, order))
+        for run in origin.runs:
+            order = origin.order[begin : begin + run.count]
+            fresh.append(self.duplicates.fresh(run.stream, run.partition, order))
             # A record may be several updates.
-            repeated += len(np.unique(origin.offsets[begin : begin + count][~fresh[-1]]))
-            begin += count
+            repeated += len(np.unique(origin.offsets[begin : begin + run.count][~fresh[-1]]))
+            begin += run.count
         if not committed:
-            self._meter.duplicates[origin.spec.name] += repeated
+            self._meter.duplicates[table] += repeated
         return np.flatnonzero(np.concatenate(fresh))
 
-    def _put_aside(self, waiting: list[_Waiting], unavailable: Indices) -> None:
+    def _put_aside(self, table: str, waiting: list[_Waiting], unavailable: Indices) -> None:
         """Quarantine these of all the changes that wait, without their bytes."""
         ends = np.cumsum([len(one.indices) for one in waiting])
         rejected = []
@@ -160,22 +164,22 @@ class Feeder:
             rejected.append(self._rejected(one.origin, int(position)))
         self._quarantine.add(rejected)
         if not waiting[-1].committed:
-            self._meter.unavailable[rejected[0].table] += len(rejected)
-        log.error("values are unavailable", table=rejected[0].table, records=len(rejected))
+            self._meter.unavailable[table] += len(rejected)
+        log.error("values are unavailable", table=table, records=len(rejected))
 
     def _rejected(self, origin: Origin, index: int) -> Rejected:
         assert origin.missing is not None
         names = [origin.spec.schema.names[column] for column in origin.missing[index].as_py()]
-        table, partition, offset = origin.place(index)
+        run, offset = origin.place(index)
         return Rejected(
-            table,
-            origin.spec.topic,
-            partition,
+            run.stream,
+            run.topic,
+            run.partition,
             offset,
             UNAVAILABLE_VALUE,
             f"the record leaves out {', '.join(names)}, and there is no row with its key to take "
             "that from; set REPLICA IDENTITY FULL, or let a snapshot of the table come first",
             None,
             clock.time_ns() // 1_000_000,
-            epoch=self._journal.epoch(table),
+            epoch=self._journal.epoch(run.stream),
         )

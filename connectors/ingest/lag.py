@@ -8,6 +8,7 @@ from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
 from connectors.ingest.freshness import Freshness
 from connectors.offsets import Ends
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
 # Records by source, topic and partition.
@@ -32,25 +33,25 @@ class Lag:
 
     def of(
         self,
-        tables: Iterable[TableSpec],
+        streams: Iterable[TableSpec],
         reached: Mapping[tuple[str, int], int],
         ends: Mapping[tuple[str, int], int],
     ) -> Behind:
-        """The records of each partition that each table has yet to receive.
+        """The records of each partition that the table of each stream has yet to receive.
 
-        `reached` is by (table, partition), `ends` of Kafka's topics by (topic, partition).
+        `reached` is by (stream, partition), `ends` of Kafka's topics by (topic, partition).
         """
         behind = {}
         ages = {}
         now = clock.monotonic()
-        for spec in tables:
+        for spec in streams:
             if spec.is_remote:
                 bounds = {p: (0, end) for (topic, p), end in ends.items() if topic == spec.topic}
             else:
                 bounds = self._bounds(spec.topic)
             for partition, (first, end) in bounds.items():
                 position = reached.get((spec.name, partition), first)
-                place = spec.name, spec.topic, partition
+                place = table_of(spec.name), spec.topic, partition
                 behind[place] = max(0, end - position)
                 ages[place] = self._freshness.note(place, end, position, now)
         self._freshness.keep(ages.keys())

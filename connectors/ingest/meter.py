@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from opentelemetry import trace
 
 from connectors.progress.batches import Counts, TimedBatch
+from connectors.streams import table_of
 
 # Upper bounds in seconds, each 10% above the last, from 1 ms to about 4 minutes: a quantile read
 # from the histogram is off by 5% at most.
@@ -99,7 +100,7 @@ class Meter:
         self.records += sum(counts.records for counts in batch.counts.values())
         for table, counts in batch.counts.items():
             self.outcomes[table] = self.outcomes.get(table, Counts()) + counts
-        self.corrected.update(correction.table for correction in batch.corrections)
+        self.corrected.update(table_of(correction.table) for correction in batch.corrections)
         for table, updates in batch.tables.items():
             self.updates[table] += len(updates.diffs)
 

@@ -10,7 +10,7 @@ The keys of each batch are looked up in the table's own arrangement once their t
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,10 +47,9 @@ class Miscounts:
         self._noted: dict[str, list[pa.RecordBatch]] = {}
         self._unkeyed: set[str] = set()
 
-    def note(self, spec: TableSpec, rows: pa.RecordBatch) -> None:
+    def note(self, table: str, key: Sequence[str], rows: pa.RecordBatch) -> None:
         """Let `check` look up the keys of these rows, and those that are at fault already."""
-        keys = rows.select(spec.key or spec.schema.names)
-        self._note(spec.name, keys, is_keyed=bool(spec.key))
+        self._note(table, rows.select(list(key)) if key else rows, is_keyed=bool(key))
 
     def _note(self, table: str, keys: pa.RecordBatch, *, is_keyed: bool) -> None:
         if not is_keyed:

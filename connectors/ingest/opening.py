@@ -3,6 +3,7 @@
 A table that cannot be read stands still by itself, if it can; else all wait for it.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from connectors.errors import BrokerFault, InvalidTable, Unavailable, UnknownConnection
@@ -34,10 +35,17 @@ class Opening:
         self._tables = tables
         self._delivery = delivery
 
-    def begin(self, spec: TableSpec, beginning: Beginning) -> None:
-        """Tie a new table to its beginning, durably."""
-        self._journal.start_table(spec.name, beginning)
-        self._delivery.begin(spec.name, beginning.offsets)
+    def begin(self, stream: str, beginning: Beginning) -> None:
+        """Tie a new stream, or the table of several, to its beginning, durably."""
+        self._journal.start_table(stream, beginning)
+        self._delivery.begin(stream, beginning.offsets)
+
+    def begin_all(self, spec: TableSpec, beginnings: Mapping[str, Beginning]) -> None:
+        """Tie a new table to the beginnings of its streams, durably."""
+        for stream, beginning in beginnings.items():
+            self.begin(stream, beginning)
+        if spec.topic_pattern is not None:
+            self.begin(spec.name, Beginning(spec.topic, "", {}))
 
     def reads_files(self) -> bool:
         """Whether a query reads file topics; one without any table does, and waits."""
@@ -96,7 +104,7 @@ class Opening:
         for spec in remote.values():
             if spec.name not in self._journal.beginnings:
                 try:
-                    self.begin(spec, self._clusters.preflight(spec))
+                    self.begin_all(spec, self._clusters.preflight(spec))
                 except (Unavailable, UnknownConnection, InvalidTable) as error:
                     faults[spec.name] = error
         return faults

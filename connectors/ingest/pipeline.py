@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TypeVar
 
 import pyarrow as pa
@@ -57,7 +58,10 @@ from connectors.spark.keeper import Keeper
 from connectors.spark.query import MicroBatches, Query
 from connectors.spark.realtime import RealTime
 from connectors.spark.session import create_session, stop_session
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
+
+_NONE: Mapping[str, Beginning] = MappingProxyType({})
 
 Answer = TypeVar("Answer")
 
@@ -96,6 +100,7 @@ class Pipeline:
         self._monitor = Monitor(
             self._clusters,
             journal,
+            self._discover,
             lambda: list(self._tables.remote().values()),
             lambda: self._started.reached(),
             self._note_topics,
@@ -131,9 +136,11 @@ class Pipeline:
         """
         assert self._delivery is None, "a pipeline starts once"
         topics = {spec.name: spec.topic for spec in with_markers(tables)}
-        for name, topic in self._journal.tables.items():
-            if topics.get(name) != topic:
-                self._journal.drop_table(name)
+        patterns = {spec.name for spec in tables if spec.topic_pattern is not None}
+        known = self._journal.tables.items()
+        streams = {name for name, _ in known if name not in patterns and table_of(name) in patterns}
+        for name in {table_of(n) for n, t in known if n not in streams and topics.get(n) != t}:
+            self._journal.drop_table(name)
         self._set("starting")
         settings, journal = self._settings, self._journal
         self._delivery = Delivery(
@@ -145,7 +152,7 @@ class Pipeline:
         for key, spec in self._tables.add(tables).items():
             self._check_trigger(spec)
             self._delivery.add_table(key, spec)
-        if self._tables.remote():
+        if self._tables.remote() or patterns:
             self._check_jars()
         if self._starting is None:
             self.prepare()
@@ -174,41 +181,78 @@ class Pipeline:
     def _is_replayed(self) -> bool:
         return self._state in ("running", "stalled") and not self._started.pending
 
-    def preflight(self, spec: TableSpec) -> Beginning | None:
-        """The beginning of a new Kafka table's reading; None for a table of files.
+    def preflight(self, spec: TableSpec) -> Mapping[str, Beginning]:
+        """The beginnings of a new Kafka table's streams, by name; none for a table of files.
 
-        Raises UnknownConnection, InvalidTable, JarsMissing, and a BrokerFault if its topic cannot
+        Raises UnknownConnection, InvalidTable, JarsMissing, and a BrokerFault if a topic cannot
         be read.
         """
         if not spec.is_remote:
             self._check_trigger(spec)
-            return None
+            return {}
         self._check_jars()
         return self._clusters.preflight(spec)
 
-    def held(self, spec: TableSpec, beginning: Beginning | None) -> Ends:
-        """The end of each partition of a new table's topic, as it is now (raises BrokerFault)."""
-        if beginning is not None:
-            return self._clusters.held(spec, beginning)
-        with self._changed:
-            return self._lag.ends(spec.topic)
+    def held(self, spec: TableSpec, beginnings: Mapping[str, Beginning]) -> dict[str, Ends]:
+        """The ends of the topics of a new table, as they are now, by stream and partition.
 
-    def add_table(self, spec: TableSpec, beginning: Beginning | None = None) -> None:
-        """Read one more table, within about a second; one of Kafka's from `beginning` on.
+        Raises BrokerFault.
+        """
+        if spec.is_remote:
+            return {
+                name: self._clusters.held(spec.stream(beginning.topic), beginning)
+                for name, beginning in beginnings.items()
+            }
+        with self._changed:
+            return {spec.name: self._lag.ends(spec.topic)}
+
+    def add_table(self, spec: TableSpec, beginnings: Mapping[str, Beginning] = _NONE) -> None:
+        """Read one more table, within about a second; one of Kafka's from its `beginnings` on.
 
         Raises DuplicateTable.
         """
         with self._changed:
-            if any(known.name == spec.name for known in self._tables.by_key.values()):
+            if spec.name in self._tables.patterns or self._tables.streams(spec.name):
                 raise DuplicateTable(f"table {spec.name!r} is read already")
             read_files = self._begun.reads_files()
-            if beginning is not None:
-                self._begun.begin(spec, beginning)
+            if beginnings or spec.topic_pattern is not None:
+                self._begun.begin_all(spec, beginnings)
             for key, one in self._tables.add([spec]).items():
                 self._started.add_table(key, one)
             self._begun.save()
             is_stale = spec.is_remote or read_files != self._begun.reads_files()
-        self._go_on(is_stale, self._started.companions(spec.name))
+            companions = map(self._started.companions, self._tables.streams(spec.name))
+        self._go_on(is_stale, frozenset().union(*companions))
+
+    def _discover(self) -> Faults:
+        """Read the topics that match patterns by now; the faults of those that cannot be told.
+
+        Whatever is new begins where its topic does: its first records may have come before it was
+        seen.
+        """
+        faults: Faults = {}
+        for spec in self._tables.patterns.values():
+            try:
+                found = self._clusters.streams(spec)
+            except (BrokerFault, UnknownConnection) as error:
+                faults[spec.name] = error
+                continue
+            if any(self._tables.named(stream.name) is None for stream in found):
+                self._follow(spec.name, [stream.topic for stream in found])
+        return faults
+
+    def _follow(self, table: str, topics: Sequence[str]) -> None:
+        """Read these topics into the table of a pattern, those that are not read yet."""
+        with self._started.between_batches(), self._changed:
+            if (spec := self._tables.patterns.get(table)) is None:
+                return
+            if table in self._journal.beginnings:
+                spec = replace(spec, start="earliest")
+            else:
+                self._begun.begin_all(spec, {})
+            for key, one in self._tables.follow(map(spec.stream, topics)).items():
+                self._started.add_table(key, one)
+        self._keeper.restart()
 
     def alter_table(self, name: str, apply: Callable[[TimedBatch], TableSpec | None]) -> bool:
         """Read a table as `apply` declares it, from a new time on; False if it does not.
@@ -217,14 +261,18 @@ class Pipeline:
         unless the pipeline runs or has stalled; and PipelineFailed, having failed, when `apply`
         raises.
         """
-        old = self._tables.key(name)
-        spec = self._changing(lambda: self._started.alter_table(old, f"{old}+", apply))
-        if spec is None:
+
+        def altered(batch: TimedBatch) -> Mapping[str, TableSpec] | None:
+            if (spec := apply(batch)) is None:
+                return None
+            with self._changed:
+                return self._tables.alter(spec)
+
+        if not self._changing(lambda: self._started.alter_table(name, altered)):
             return False
         with self._changed:
-            self._tables.alter(spec)
             self._begun.save()
-        self._go_on(True, [name])
+        self._go_on(True, self._tables.streams(name))
         return True
 
     def at_new_time(self, apply: Callable[[TimedBatch], object]) -> None:
@@ -264,17 +312,19 @@ class Pipeline:
         """
         with self._started.between_batches(), self._changed:
             removed = self._tables.get(name)
-            stall = self._started.stalls.get(name)
-            for key in self._tables.without(name):
-                self._started.remove_table(key)
-                self._tables.remove(key)
+            stalls, own = self._started.stalls, set(self._tables.streams(name))
+            stalled = {stream for one in own if one in stalls for stream in stalls[one].tables}
+            for table in self._tables.without(name):
+                self._started.remove_table(table)
+                self._tables.remove(table)
             self._begun.save()
-        self._go_on(removed.is_remote, stall.tables - {name} if stall is not None else ())
+        self._go_on(removed.is_remote, stalled - own)
 
     def retry(self, name: str) -> None:
         """Try to read a table on that stands still, or all where it holds them up."""
-        if self._state == "stalled" or name in self._started.stalls:
-            self._go_on(False, [name])
+        streams = self._tables.streams(name)
+        if self._state == "stalled" or self._started.stalls.keys() & set(streams):
+            self._go_on(False, streams)
 
     def _go_on(self, is_stale: bool, resuming: Collection[str] = ()) -> None:
         """Let a query read the tables of now, if there is none or it does not.
@@ -350,12 +400,13 @@ class Pipeline:
         """
         with self._changed:
             spec = replace(self._tables.get(name), on_error=on_error)
-            self._started.add_table(self._tables.replace(spec), spec)
+            for key, stream in self._tables.replace(spec).items():
+                self._started.add_table(key, stream)
         self.retry(name)
 
     @property
     def stalled(self) -> Mapping[str, str]:
-        """Why each table that stands still does, while others go on."""
+        """Why each stream that stands still does, while others go on."""
         if self._delivery is None:
             return {}
         return {
@@ -386,7 +437,9 @@ class Pipeline:
             return PipelineStatus(state, error, 0, 0, 0.0, lag, faults)
         time, records, rate = delivery.time, delivery.records, delivery.rate()
         places = {
-            (name, topics[name], p): at for (name, p), at in reached.items() if name in topics
+            (table_of(name), topics[name], p): at
+            for (name, p), at in reached.items()
+            if name in topics
         }
         return PipelineStatus(
             state,

@@ -9,6 +9,7 @@ from connectors.decode import DIFF, OFFSET, TRANSACTION
 from connectors.errors import Stalled
 from connectors.quarantine.store import Place
 from connectors.spark.chunks import Chunk
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
 Positions = Mapping[tuple[str, int], int]
@@ -38,12 +39,17 @@ def refusals(
     for chunk in batch:
         spec = tables[chunk.key]
         where = spec.name, chunk.partition
-        others = {p for table, p in reached if table == spec.name}
-        others |= {other.partition for other in batch if other.key == chunk.key}
+        table = table_of(spec.name)
+        partitions = {at for at in reached if table_of(at[0]) == table}
+        partitions |= {
+            (tables[other.key].name, other.partition)
+            for other in batch
+            if table_of(tables[other.key].name) == table
+        }
         position = recorded.get(where, 0)
         faults = [
             *_rejected(chunk, spec, position, skipped),
-            *_truncations(chunk, spec, position, len(others - {chunk.partition})),
+            *_truncations(chunk, spec, position, len(partitions - {where})),
         ]
         if faults and where not in found:
             found[where] = min(faults, key=lambda fault: fault.offset)

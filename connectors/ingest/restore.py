@@ -7,6 +7,7 @@ from connectors.checkpoint.writer import Cut, TableCut
 from connectors.ingest.apply import Applier
 from connectors.ingest.feed import declare_input
 from connectors.progress.journal import Journal
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 from ivm.pool import Pool
 
@@ -46,7 +47,7 @@ def cut(applier: Applier, journal: Journal, specs: Mapping[str, TableSpec]) -> C
         TableCut(
             spec,
             journal.epoch(name),
-            {p: end for (table, p), end in positions.items() if table == name},
+            {at: end for at, end in positions.items() if table_of(at[0]) == name},
             applier.feeder.duplicates.to_json(name),
             list(pool.batches(name)),
             applier.feeder.miscounts.to_json(name),

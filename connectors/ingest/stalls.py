@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from connectors.errors import RegistryUnavailable, Stalled, Unavailable
 from connectors.formats.schema_registry import Registry
 from connectors.quarantine.store import Place
+from connectors.streams import table_of
 from ivm.errors import IvmError
 
 # After how many seconds a registry that was away is asked whether it is there again.
@@ -46,9 +47,10 @@ class Stalls:
             self._found = {**dict.fromkeys(tables, Stall(error, tables)), **self._found}
 
     def forget(self, table: str) -> None:
-        """Forget the stall of a table that is read no more."""
+        """Forget the stalls of a table that is read no more."""
         with self._lock:
-            self._found = {name: stall for name, stall in self._found.items() if name != table}
+            found = self._found.items()
+            self._found = {name: stall for name, stall in found if table_of(name) != table}
 
     def end(self, tables: Collection[str]) -> None:
         """Let these tables go on, with all that stand still for the same reasons."""

@@ -8,10 +8,11 @@ import pyarrow as pa
 
 from connectors.decode import DIFF, MISSING, OFFSET, ORDER, TS_MS
 from connectors.progress.assign import Piece
-from connectors.progress.batches import Origin, Range, TableUpdates
+from connectors.progress.batches import Origin, Range, Run, TableUpdates
 from connectors.progress.resolution import Steps, are_markers, steps
 from connectors.quarantine.store import Rejected
 from connectors.spark.chunks import positions
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
 
@@ -20,16 +21,19 @@ def updates_of(
 ) -> dict[str, TableUpdates]:
     """The updates of each table, pieces in their order; no table without any.
 
-    `time` is the last of the cut's times; `specs` are the tables that are read, by name.
+    `time` is the last of the cut's times; `specs` are the streams that are read, by name.
     """
     count, each = steps(pieces, specs)
     found: dict[str, list[tuple[Piece, Steps | None]]] = {}
     for piece, own in zip(pieces, each, strict=True):
         spec = specs.get(piece.range.table)
         if len(piece.updates) and spec is not None and not are_markers(spec):
-            found.setdefault(spec.name, []).append((piece, own))
+            found.setdefault(table_of(spec.name), []).append((piece, own))
     first = time - count + 1
-    return {name: _table_updates(specs[name], parts, first) for name, parts in found.items()}
+    return {
+        name: _table_updates(specs[parts[0][0].range.table], parts, first)
+        for name, parts in found.items()
+    }
 
 
 def _table_updates(
@@ -41,7 +45,9 @@ def _table_updates(
     table = pa.concat_tables(parts, promote_options="default").combine_chunks()
     batch = table.to_batches()[0]
     names = batch.schema.names
-    runs = tuple((piece.range.partition, len(piece.updates)) for piece in pieces)
+    runs = tuple(
+        Run(p.range.table, p.range.topic, p.range.partition, len(p.updates)) for p in pieces
+    )
     return TableUpdates(
         batch.select(spec.schema.names),
         batch[DIFF].to_numpy().astype(np.int64, copy=False),

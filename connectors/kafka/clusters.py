@@ -24,6 +24,7 @@ from connectors.kafka.starts import resolve
 from connectors.kafka.topics import Cluster, PartitionOffsets
 from connectors.offsets import Ends
 from connectors.progress.journal import Beginning
+from connectors.tables.patterns import matching
 from connectors.tables.spec import TableSpec
 from ivm.errors import IvmError
 
@@ -53,10 +54,10 @@ class Clusters:
         self._connections = dict(connections)
         self._clusters: dict[str, Cluster] = {}
 
-    def preflight(self, spec: TableSpec) -> Beginning:
-        """The beginning of a new table's reading.
+    def preflight(self, spec: TableSpec) -> dict[str, Beginning]:
+        """The beginnings of a new table's streams, by their names.
 
-        Raises UnknownConnection, InvalidTable, and a BrokerFault if its topic cannot be read.
+        Raises UnknownConnection, InvalidTable, and a BrokerFault if a topic cannot be read.
         """
         cluster = self._of(spec)
         needs_registry = FORMATS[spec.format].needs_registry
@@ -65,18 +66,31 @@ class Clusters:
                 f"table {spec.name!r}: format {spec.format!r} needs a schema registry; set "
                 f"schema_registry_url of connection {spec.connection!r}"
             )
-        cluster.check_readable(spec.topic)
-        return resolve(cluster, spec)
+        found = {}
+        for stream in self.streams(spec):
+            cluster.check_readable(stream.topic)
+            found[stream.name] = resolve(cluster, stream)
+        return found
 
-    def held(self, spec: TableSpec, beginning: Beginning) -> Ends:
-        """The offset after the last record of each partition that a table begins with.
+    def streams(self, spec: TableSpec) -> list[TableSpec]:
+        """A table's streams: of a topic pattern, those of the topics that match now.
+
+        Raises UnknownConnection, BrokerFault.
+        """
+        if spec.topic_pattern is None:
+            return [spec]
+        topics = matching(spec.topic_pattern, self._of(spec).names())
+        return [spec.stream(topic) for topic in topics]
+
+    def held(self, stream: TableSpec, beginning: Beginning) -> Ends:
+        """The offset after the last record of each partition that a stream begins with.
 
         Raises BrokerFault.
         """
-        topic = spec.topic
-        ends = self._of(spec).ends((topic, partition) for partition in beginning.offsets)
+        topic = beginning.topic
+        ends = self._of(stream).ends((topic, partition) for partition in beginning.offsets)
         return {
-            partition: self.last_record(spec, partition, begin, ends[topic, partition])
+            partition: self.last_record(stream, partition, begin, ends[topic, partition])
             for partition, begin in beginning.offsets.items()
         }
 

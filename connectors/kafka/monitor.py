@@ -27,12 +27,15 @@ class Monitor:
         self,
         clusters: Clusters,
         journal: Journal,
+        discover: Callable[[], Faults],
         tables: Callable[[], Sequence[TableSpec]],
         positions: Callable[[], Positions],
         seen: Callable[[PartitionOffsets, Faults], None],
         groups: Groups,
     ) -> None:
-        """`tables`: those that read from Kafka now, as far as `positions`, by table and partition.
+        """`discover` lets new topics of patterns be read, and tells the faults of the looking.
+
+        `tables`: those that read from Kafka now, as far as `positions`, by table and partition.
 
         `seen` is called each time with the ends, and with the faults of tables; `groups` are told
         the positions.
@@ -41,6 +44,7 @@ class Monitor:
         self._faults: Faults = {}
         self._clusters = clusters
         self._journal = journal
+        self._discover = discover
         self._tables = tables
         self._positions = positions
         self._gaps = Gaps(clusters.last_record)
@@ -71,12 +75,13 @@ class Monitor:
 
     def _run(self) -> None:
         while not self._stopped.wait(PERIOD):
-            tables = self._tables()
-            ends, self._faults = self._clusters.ends(tables, self._journal.beginnings)
-            lost = {spec.topic for spec in tables if spec.name in self._faults}
+            unseen, tables = self._discover(), self._tables()
+            ends, faults = self._clusters.ends(tables, self._journal.beginnings)
+            self._faults = unseen | faults
+            lost = {spec.topic for spec in tables if spec.name in faults}
             self.ends = {at: end for at, end in self.ends.items() if at[0] in lost} | ends
-            self._seen(ends, self._faults)
-            sound = [spec for spec in tables if spec.name not in self._faults]
+            self._seen(ends, faults)
+            sound = [spec for spec in tables if spec.name not in faults]
             positions = self._positions()
             self._gaps.look(sound, self.ends, positions)
             self._groups.tell(sound, positions)

@@ -112,6 +112,16 @@ class Cluster:
             for name, d in found.items()
         }
 
+    def names(self) -> list[str]:
+        """The names of all topics that we may describe (raises BrokerFault)."""
+        self._errors.clear()
+        try:
+            found = self._admin.list_topics(timeout=TIMEOUT).topics
+        except KafkaException as error:
+            self._admin.poll(0)
+            raise self._refusal("cluster", error.args[0]) from error
+        return [name for name, topic in found.items() if topic.error is None]
+
     def check_readable(self, name: str) -> None:
         """Raise UnknownTopic, or BrokerRefused if the topic may not be read."""
         self.topics([name], readable=True)

@@ -18,6 +18,7 @@ from connectors.errors import OffsetGap
 from connectors.progress.batches import Correction, Range
 from connectors.progress.journal import Entry
 from connectors.records import RejectedRecord
+from connectors.streams import table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +112,14 @@ class Progress:
 
         Its times stay, and cover nothing of it: something else may have been published at them.
         """
-        self._waiting = [piece for piece in self._waiting if piece.range.table != table]
-        for key in [key for key in self._positions if key[0] == table]:
+        self._waiting = [p for p in self._waiting if table_of(p.range.table) != table]
+        for key in [key for key in self._positions if table_of(key[0]) == table]:
             del self._positions[key]
         self._pending = [
             replace(
                 e,
-                ranges=tuple(r for r in e.ranges if r.table != table),
-                corrections=tuple(c for c in e.corrections if c.table != table),
+                ranges=tuple(r for r in e.ranges if table_of(r.table) != table),
+                corrections=tuple(c for c in e.corrections if table_of(c.table) != table),
             )
             for e in self._pending
         ]

@@ -18,7 +18,7 @@ from connectors.tables.spec import TableSpec
 
 @dataclass(frozen=True, slots=True, order=True)
 class Range:
-    """The records `[first, end)` of one partition of a table's topic."""
+    """The records `[first, end)` of one partition; `table` is the stream that reads its topic."""
 
     table: str
     topic: str
@@ -39,24 +39,34 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """The origin of a table's updates, in their order: one partition after another.
+class Run:
+    """The number of updates that come from one partition of a stream's topic."""
 
-    `runs` lists each partition with the number of its updates. `order` and `missing` are those of
-    `connectors.decode.Decoded`.
+    stream: str
+    topic: str
+    partition: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The origin of a table's updates, in their order: one run after another.
+
+    `spec` is a stream of the table, of which all are alike but for their topics. `order` and
+    `missing` are those of `connectors.decode.Decoded`.
     """
 
     spec: TableSpec
-    runs: tuple[tuple[int, int], ...]
+    runs: tuple[Run, ...]
     offsets: NDArray[np.int64]
     order: NDArray[np.uint64] | None = None
     missing: pa.Array | None = None
 
-    def place(self, index: int) -> tuple[str, int, int]:
-        """The table, partition and offset of one update."""
-        ends = np.cumsum([count for _, count in self.runs])
-        partition = self.runs[int(np.searchsorted(ends, index, side="right"))][0]
-        return self.spec.name, partition, int(self.offsets[index])
+    def place(self, index: int) -> tuple[Run, int]:
+        """The run of one update, and its offset."""
+        ends = np.cumsum([run.count for run in self.runs])
+        run = self.runs[int(np.searchsorted(ends, index, side="right"))]
+        return run, int(self.offsets[index])
 
 
 @dataclass(frozen=True, slots=True)

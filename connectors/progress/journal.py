@@ -2,7 +2,8 @@
 
 An append-only file of lines `crc32 json`, each on disk before the call that wrote it returns.
 Times rise strictly, and within a table's life the ranges of a partition adjoin: replaying the
-entries in order therefore feeds every record once, under the time that it had. A torn last line
+entries in order therefore feeds every record once, under the time that it had. A table here is a
+stream (`connectors.streams`), and lives as long as the table that it is one of. A torn last line
 is an append that never returned and is cut off; damage before it raises JournalCorrupt.
 
 What a checkpoint holds need not be replayed: `compact` puts one line with the state in place of
@@ -25,6 +26,7 @@ from connectors.files.durable import replace as replace_file
 from connectors.files.lines import checked_line, read_checked
 from connectors.offsets import Ends
 from connectors.progress.batches import Correction, Range
+from connectors.streams import table_of
 
 # How the first line of a compacted journal begins, after its checksum.
 COMPACTED = b'{"compacted":'
@@ -48,7 +50,9 @@ class Entry:
 class Beginning:
     """The beginning of a Kafka table's reading: in the topic of this id, at these offsets.
 
-    A partition that `offsets` lacks was added later, and is read from its beginning.
+    A partition that `offsets` lacks was added later, and is read from its beginning. The beginning
+    of a table of a topic pattern names no topic: its first streams have begun, and later ones do so
+    where their topics begin.
     """
 
     topic: str
@@ -138,7 +142,7 @@ class Journal:
 
     @property
     def tables(self) -> Mapping[str, str]:
-        """The topic of every table with a recorded range or beginning."""
+        """The topic of every stream with a recorded range or beginning."""
         with self._lock:
             return dict(self._topics)
 
@@ -179,9 +183,12 @@ class Journal:
         return found
 
     def epoch(self, table: str) -> int:
-        """The number of times that `table` was dropped: tells the lives of a name apart."""
+        """The number of times that a table, or that of a stream, was dropped.
+
+        It tells the lives of a name apart.
+        """
         with self._lock:
-            return self._epochs.get(table, 0)
+            return self._epochs.get(table_of(table), 0)
 
     def entries(self) -> Sequence[Entry]:
         """The prepared times beyond `start`, in order, without the ranges of tables dropped since.
@@ -205,8 +212,10 @@ class Journal:
             if e.time > youngest
             else replace(
                 e,
-                ranges=tuple(r for r in e.ranges if e.time > born.get(r.table, 0)),
-                corrections=tuple(c for c in e.corrections if e.time > born.get(c.table, 0)),
+                ranges=tuple(r for r in e.ranges if e.time > born.get(table_of(r.table), 0)),
+                corrections=tuple(
+                    c for c in e.corrections if e.time > born.get(table_of(c.table), 0)
+                ),
             )
             for e in self._entries
         ]
@@ -265,7 +274,7 @@ class Journal:
             self._append({"declared_table": table, "held": sorted(held.items())})
 
     def drop_table(self, table: str) -> None:
-        """Forget the positions of `table`: its former ranges are never replayed."""
+        """Forget the positions of `table` and its streams: former ranges are never replayed."""
         with self._lock:
             self._append({"dropped_table": table, "time": self._last_time})
 
@@ -444,17 +453,17 @@ class Journal:
             case {"declared_table": table, "held": held}:
                 self._held[table] = dict(held)
             case {"dropped_table": table, "time": time}:
-                self._beginnings.pop(table, None)
-                self._held.pop(table, None)
                 self._born[table] = time
                 self._epochs[table] = self._epochs.get(table, 0) + 1
-                self._topics.pop(table, None)
+                for streams in (self._beginnings, self._held, self._topics):
+                    for name in [name for name in streams if table_of(name) == table]:
+                        del streams[name]
                 for positions in (
                     self._positions,
                     self._committed_positions,
                     self._base_positions,
                 ):
-                    for key in [k for k in positions if k[0] == table]:
+                    for key in [k for k in positions if table_of(k[0]) == table]:
                         del positions[key]
             case {"dropped_view": view}:
                 self._published.pop(view, None)

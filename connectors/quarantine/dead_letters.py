@@ -18,6 +18,7 @@ from connectors.declaration import DeadLetter
 from connectors.errors import UnknownConnection
 from connectors.health import PartFault
 from connectors.quarantine.store import Quarantine, Rejected
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
 log = structlog.get_logger()
@@ -157,7 +158,7 @@ def _headers(record: Rejected, service: str) -> list[tuple[str, str]]:
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
-        "connector.name": f"{service}.{record.table}",
+        "connector.name": f"{service}.{table_of(record.table)}",
         "stage": "VALUE_CONVERTER",
         "exception.class.name": record.reason,
         "exception.message": record.message,

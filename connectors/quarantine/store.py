@@ -1,6 +1,7 @@
 """Records that could not be decoded: kept byte for byte, with their coordinates and the reason.
 
-The primary key is (table, partition, offset), so a record that is delivered again is kept once. A
+The primary key is (table, partition, offset), so a record that is delivered again is kept once; for
+a table of a topic pattern its streams stand there (`connectors.streams`). A
 record is `open` until it is `replayed`, as a correction at a logical time of its own, or
 `discarded`; `orphaned` is one whose table was dropped since. What a correction was made of stays as
 it is, since a replay of the journal needs the same bytes again. Only what no replay needs any more
@@ -26,6 +27,7 @@ import structlog
 from connectors.errors import CorrectionLost, QuarantineCorrupt, RecordClosed, UnknownRecord
 from connectors.progress.batches import Correction
 from connectors.records import Headers
+from connectors.streams import table_of
 
 Status = Literal["open", "replayed", "discarded", "orphaned"]
 # The outcomes of records of which nothing is to come.
@@ -65,6 +67,9 @@ WHERE excluded.epoch > epoch
 """
 
 _AT = 'WHERE "table" = ? AND partition = ? AND "offset" = ?'
+
+# Whether a record is of a table, in one of its streams or in this one.
+_OF = '("table" = {0} OR "table" GLOB {0} || \':*\')'
 
 # Where a record stands: table, partition, offset.
 Place = tuple[str, int, int]
@@ -125,7 +130,7 @@ class Purge:
         return (
             'DELETE FROM records WHERE "table" = :table AND partition = :partition '
             f"AND status IN ({statuses}) AND seen_ms < :before AND (:only IS NULL OR "
-            '"table" = :only) AND (epoch < :epoch OR '
+            f"{_OF.format(':only')}) AND (epoch < :epoch OR "
             '("offset" < :end AND (time IS NULL OR time <= :time)))'
         )
 
@@ -181,7 +186,8 @@ class Quarantine:
         with self._lock:
             with _transaction(self._database):
                 new = [r for r in records if self._database.execute(_ADD, _row(r)).rowcount]
-            for key, count in Counter((r.table, r.topic, r.reason) for r in new).items():
+            told = Counter((table_of(r.table), r.topic, r.reason) for r in new)
+            for key, count in told.items():
                 self._counts[key] = self._counts.get(key, 0) + count
         return len(new)
 
@@ -198,15 +204,16 @@ class Quarantine:
         The place of the last record of a page is the `after` of the next.
         """
         query = (
-            'SELECT * FROM records WHERE ("table", partition, "offset") > (?, ?, ?) '
-            'AND (? IS NULL OR "table" = ?) AND (? IS NULL OR reason = ?) '
-            "AND (? IS NULL OR status = ?) "
-            'ORDER BY "table", partition, "offset" LIMIT ?'
+            'SELECT * FROM records WHERE ("table", partition, "offset") > (?1, ?2, ?3) '
+            f"AND (?4 IS NULL OR {_OF.format('?4')}) AND (?5 IS NULL OR reason = ?5) "
+            "AND (?6 IS NULL OR status = ?6) "
+            'ORDER BY "table", partition, "offset" LIMIT ?7'
         )
         position = after if after is not None else ("", -1, -1)
-        filters = (table, table, reason, reason, status, status)
         with self._lock:
-            rows = self._database.execute(query, (*position, *filters, limit)).fetchall()
+            rows = self._database.execute(
+                query, (*position, table, reason, status, limit)
+            ).fetchall()
         return [_quarantined(row) for row in rows]
 
     def get(self, place: Place) -> Quarantined:
@@ -270,8 +277,8 @@ class Quarantine:
     def unsent(self, table: str, limit: int) -> list[Rejected]:
         """At most `limit` records of a table that `sent` has not named, in the order of places."""
         query = (
-            "SELECT * FROM records WHERE sent = 0 AND \"table\" = ? AND status != 'orphaned' "
-            'ORDER BY partition, "offset" LIMIT ?'
+            f"SELECT * FROM records WHERE sent = 0 AND {_OF.format('?1')} AND status != 'orphaned' "
+            'ORDER BY "table", partition, "offset" LIMIT ?2'
         )
         with self._lock:
             rows = self._database.execute(query, (table, limit)).fetchall()
@@ -387,7 +394,8 @@ class Quarantine:
             "SELECT \"table\", topic, reason, count(*) FROM records WHERE status = 'open' "
             "GROUP BY 1, 2, 3"
         )
-        self._counts = {(t, p, r): n for t, p, r, n in self._database.execute(query)}
+        found = self._database.execute(query)
+        self._counts = {(table_of(s), topic, reason): n for s, topic, reason, n in found}
 
 
 def closed(found: Quarantined) -> str:

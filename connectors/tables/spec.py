@@ -5,7 +5,8 @@ as it is.
 """
 
 import re
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from connectors.declaration import Csv, DeadLetter, Declaration, Former
 from connectors.envelopes.envelope import ENVELOPES
 from connectors.errors import InvalidTable
 from connectors.formats.format import FORMATS
+from connectors.streams import stream_name
 from connectors.tables.connector import CONNECTORS
 from connectors.tables.validate import check
 from ivm.values.types import INTERVAL, JSON, UUID
@@ -123,6 +125,19 @@ class TableSpec(Declaration):
         """Whether the service writes its topic, with rows that are posted."""
         return CONNECTORS[self.connector].is_written
 
+    def stream(self, topic: str) -> Self:
+        """The table as that topic is read: one of that topic alone, where this has a pattern."""
+        if self.topic_pattern is None:
+            return self
+        former = [replace(one, below=one.topics.get(topic, {}), topics={}) for one in self.formerly]
+        return replace(
+            self,
+            name=stream_name(self.name, topic),
+            topic=topic,
+            topic_pattern=None,
+            formerly=tuple(former),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` turns into an equal spec."""
         start: Any = self.start
@@ -130,6 +145,7 @@ class TableSpec(Declaration):
             start = {"offsets": {str(p): offset for p, offset in start["offsets"].items()}}
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         return plain | {
+            "topic": self.topic or None,
             "columns": _columns(plain.pop("schema")),
             "key": list(self.key),
             "metadata": dict(self.metadata),
@@ -139,7 +155,8 @@ class TableSpec(Declaration):
                 {
                     "columns": _columns(former.schema),
                     "encodings": dict(former.encodings),
-                    "below": {str(p): end for p, end in former.below.items()},
+                    "below": _ends(former.below),
+                    "topics": {topic: _ends(below) for topic, below in former.topics.items()},
                 }
                 for former in self.formerly
             ],
@@ -155,6 +172,7 @@ class TableSpec(Declaration):
         """
         rest = dict(value)
         schema = _schema(rest.pop("columns"))
+        rest["topic"] = rest["topic"] or ""
         rest["key"] = tuple(rest["key"])
         rest["start"] = start_of(rest.get("start", "earliest"))
         rest["formerly"] = tuple(_former_of(former, schema) for former in rest.get("formerly", ()))
@@ -178,8 +196,16 @@ def _former_of(value: dict[str, Any], schema: pa.Schema) -> Former:
     """A former table out of JSON; a registry from when columns were but added has their number."""
     columns = value["columns"]
     then = pa.schema(list(schema)[:columns]) if isinstance(columns, int) else _schema(columns)
-    below = {int(partition): end for partition, end in value["below"].items()}
-    return Former(then, value["encodings"], below)
+    topics = {topic: _below(ends) for topic, ends in value.get("topics", {}).items()}
+    return Former(then, value["encodings"], _below(value["below"]), topics)
+
+
+def _ends(below: Mapping[int, int]) -> dict[str, int]:
+    return {str(partition): end for partition, end in below.items()}
+
+
+def _below(ends: Mapping[str, int]) -> dict[int, int]:
+    return {int(partition): end for partition, end in ends.items()}
 
 
 def start_of(value: Any) -> Any:

@@ -15,6 +15,7 @@ from connectors.errors import InvalidTable
 from connectors.formats.format import FORMATS
 from connectors.metadata import COORDINATES
 from connectors.tables.connector import CONNECTORS
+from connectors.tables.patterns import matching
 from ivm.values.types import INTERVAL
 
 # Names of topics of every connector.
@@ -25,6 +26,7 @@ _COUNTED = ("ms", "us", "ns")
 def check(spec: Declaration) -> None:
     """Raise InvalidTable unless all that `spec` declares fits together."""
     _check_columns(spec)
+    _check_pattern(spec)
     _check_topic(spec)
     _check_envelope(spec)
     _check_placeholder(spec)
@@ -43,7 +45,8 @@ def _choose(spec: Declaration, field: str, accepted: tuple[str, ...], why: str =
 
 def _check_columns(spec: Declaration) -> None:
     names = spec.schema.names
-    if not spec.name or not TOPIC_NAME.fullmatch(spec.topic):
+    is_named = TOPIC_NAME.fullmatch(spec.topic) or spec.topic_pattern is not None
+    if not spec.name or not is_named:
         raise InvalidTable(f"table {spec.name!r} with topic {spec.topic!r}: not a usable name")
     if not names or len(set(names)) != len(names):
         raise refused(spec, "columns", "they must be present and distinct")
@@ -58,9 +61,42 @@ def _check_topic(spec: Declaration) -> None:
     letter = spec.dead_letter
     if letter is not None and not TOPIC_NAME.fullmatch(letter.topic):
         raise refused(spec, "dead_letter.topic", f"{letter.topic!r} is no name of a topic")
-    if letter is not None and (letter.connection, letter.topic) == (spec.connection, spec.topic):
+    if letter is not None and letter.connection == spec.connection and reads(spec, letter.topic):
         raise refused(spec, "dead_letter.topic", "records would come back; name another topic")
     CONNECTORS[spec.connector].check(spec)
+
+
+def _check_pattern(spec: Declaration) -> None:
+    """See that each topic that a pattern matches can be read by itself."""
+    if spec.topic_pattern is None:
+        return
+    field = "topic_pattern"
+    if spec.topic:
+        raise refused(spec, field, "a source has a topic or a pattern of topics; leave one out")
+    if spec.connector in CONNECTORS and not CONNECTORS[spec.connector].is_remote:
+        raise refused(spec, field, "topics of connector 'kafka' are matched alone; declare `topic`")
+    try:
+        matching(spec.topic_pattern, ())
+    except ValueError as error:
+        raise refused(
+            spec, field, f"{spec.topic_pattern!r} is no regular expression of RE2: {error}"
+        ) from error
+    if spec.resolution == "transaction":
+        raise refused(
+            spec,
+            "resolution",
+            "'transaction' waits for all topics of a transaction, and of a pattern more may come; "
+            "choose another, or declare a source for each topic",
+        )
+    if isinstance(spec.start, dict) and "offsets" in spec.start:
+        raise refused(spec, "start", "offsets are those of one topic; choose another start")
+
+
+def reads(spec: Declaration, topic: str) -> bool:
+    """Whether a table reads a topic of this name on its connection, or would."""
+    if spec.topic_pattern is None:
+        return spec.topic == topic
+    return bool(matching(spec.topic_pattern, [topic]))
 
 
 def _check_envelope(spec: Declaration) -> None:

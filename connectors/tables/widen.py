@@ -109,12 +109,17 @@ def _check(known: TableSpec, new: list[pa.Field]) -> None:
         )
 
 
-def since(known: TableSpec, spec: TableSpec, ends: Mapping[int, int]) -> TableSpec:
-    """`spec`, which `altered` gave, from `ends` on: the offset after each partition's last record.
+def since(known: TableSpec, spec: TableSpec, ends: Mapping[str, Mapping[int, int]]) -> TableSpec:
+    """`spec`, which `altered` gave, from `ends` on.
 
-    What `known` has read was read by it.
+    They are by topic the offset after each partition's last record. What `known` has read was read
+    by it.
     """
-    before = Former(known.schema, dict(known.encodings), dict(ends))
+    encodings = dict(known.encodings)
+    if known.topic_pattern is None:
+        before = Former(known.schema, encodings, dict(ends.get(known.topic, {})))
+    else:
+        before = Former(known.schema, encodings, {}, {topic: dict(e) for topic, e in ends.items()})
     return replace(spec, formerly=(*known.formerly, before))
 
 

@@ -190,7 +190,7 @@ def test_what_a_topic_holds_ends_with_its_last_record_and_not_with_markers(
     held = reading.pipeline.held(table, reading.pipeline.preflight(table))
     start(reading, table)
     reading.collector.wait(lambda: reading.collector.count(topic) == 1)
-    assert reading.collector.batches[-1].offsets.ends(topic) == held == {0: 1}
+    assert reading.collector.batches[-1].offsets.ends(topic) == held[topic] == {0: 1}
 
 
 def test_markers_and_aborted_records_are_no_lag(reading: Service, kafka: Kafka, topic: str) -> None:
@@ -520,7 +520,7 @@ def test_a_table_gets_a_column_between_two_batches(
 
     def apply(batch: TimedBatch) -> TableSpec:
         reading.journal.commit(batch.time, {})
-        altered.append(since(narrow, wide, batch.offsets.ends(topic)))
+        altered.append(since(narrow, wide, batch.offsets.of_table(topic)))
         return altered[-1]
 
     def produce(*numbers: int) -> None:

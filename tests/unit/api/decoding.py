@@ -1,6 +1,6 @@
 """A pipeline without Spark that reads file topics when a test says so, by the real protocol."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +16,14 @@ from connectors.ingest.settings import PipelineSettings
 from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Ends
 from connectors.progress.batches import Receiver
-from connectors.progress.journal import Journal
+from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
 from connectors.quarantine.store import Place, Quarantine
 from connectors.spark.chunks import SCHEMA, encode
 from connectors.tables.spec import TableSpec
+
+_NONE: Mapping[str, Beginning] = {}
 
 
 class DecodingPipeline:
@@ -54,20 +56,21 @@ class DecodingPipeline:
     def wait_replayed(self, timeout: float | None = None) -> bool:
         return True
 
-    def preflight(self, spec: TableSpec) -> None:
+    def preflight(self, spec: TableSpec) -> dict[str, Beginning]:
         """A topic of files begins where it begins."""
+        return {}
 
-    def held(self, spec: TableSpec, beginning: None) -> Ends:
+    def held(self, spec: TableSpec, beginnings: dict[str, Beginning]) -> dict[str, Ends]:
         """Nothing is waited for."""
         return {}
 
-    def add_table(self, spec: TableSpec, beginning: None = None) -> None:
+    def add_table(self, spec: TableSpec, beginnings: Mapping[str, Beginning] = _NONE) -> None:
         self._tables[spec.name] = spec
         self._delivery.add_table(self._key(spec.name), spec)
 
     def remove_table(self, name: str) -> None:
         with self._delivery.between_batches():
-            self._delivery.remove_table(self._key(name))
+            self._delivery.remove_table(name)
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
         self.add_table(replace(self._tables[name], on_error=on_error))

@@ -3,7 +3,7 @@
 import threading
 import time as clock
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,15 @@ from connectors.health import PartFault
 from connectors.ingest.settings import PipelineSettings
 from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Ends, Gap, Offsets
-from connectors.progress.batches import Counts, Origin, Range, Receiver, TableUpdates, TimedBatch
+from connectors.progress.batches import (
+    Counts,
+    Origin,
+    Range,
+    Receiver,
+    Run,
+    TableUpdates,
+    TimedBatch,
+)
 from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine.store import Quarantine
 from connectors.tables.spec import TableSpec
@@ -57,13 +65,13 @@ class DirectPipeline:
     def wait_replayed(self, timeout: float | None = None) -> bool:
         return True
 
-    def preflight(self, spec: TableSpec) -> Beginning | None:
-        return None
-
-    def held(self, spec: TableSpec, beginning: Beginning | None) -> Ends:
+    def preflight(self, spec: TableSpec) -> Mapping[str, Beginning]:
         return {}
 
-    def add_table(self, spec: TableSpec, beginning: Beginning | None = None) -> None:
+    def held(self, spec: TableSpec, beginnings: Mapping[str, Beginning]) -> Mapping[str, Ends]:
+        return {}
+
+    def add_table(self, spec: TableSpec, beginnings: Mapping[str, Beginning]) -> None:
         self.tables[spec.name] = spec
 
     def alter_table(self, name: str, apply: Callable[[TimedBatch], TableSpec | None]) -> bool:
@@ -139,5 +147,9 @@ def updates(spec: TableSpec, first: int, changes: Sequence[Change]) -> TableUpda
         pa.RecordBatch.from_pylist([row for row, _ in changes], schema=spec.schema),
         np.array([diff for _, diff in changes], np.int64),
         np.full(len(changes), clock.time_ns() // 1_000_000, np.int64),
-        Origin(spec, ((0, len(changes)),), np.arange(first, first + len(changes))),
+        Origin(
+            spec,
+            (Run(spec.name, spec.topic, 0, len(changes)),),
+            np.arange(first, first + len(changes)),
+        ),
     )

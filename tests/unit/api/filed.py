@@ -20,7 +20,7 @@ from connectors.ingest.settings import PipelineSettings
 from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Gap
 from connectors.progress.batches import Receiver, TimedBatch
-from connectors.progress.journal import Journal
+from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
 from connectors.quarantine.store import Place, Quarantine, Quarantined
@@ -29,6 +29,7 @@ from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import record
 
 Ends = dict[tuple[str, int], int]
+_NONE: Mapping[str, Beginning] = {}
 
 
 class FilePipeline:
@@ -78,23 +79,31 @@ class FilePipeline:
     def wait_replayed(self, timeout: float | None = None) -> bool:
         return True
 
-    def preflight(self, spec: TableSpec) -> None:
+    def preflight(self, spec: TableSpec) -> dict[str, Beginning]:
         """A topic of files begins where it begins."""
+        return {}
 
-    def held(self, spec: TableSpec, beginning: None) -> Mapping[int, int]:
-        return Lag(self._topics).ends(spec.topic)
+    def held(
+        self, spec: TableSpec, beginnings: dict[str, Beginning]
+    ) -> dict[str, Mapping[int, int]]:
+        return {spec.name: Lag(self._topics).ends(spec.topic)}
 
-    def add_table(self, spec: TableSpec, beginning: None = None) -> None:
+    def add_table(self, spec: TableSpec, beginnings: Mapping[str, Beginning] = _NONE) -> None:
         self._tables[spec.name] = spec
         self.delivery.add_table(self._key(spec.name), spec)
 
     def alter_table(self, name: str, apply: Callable[[TimedBatch], TableSpec | None]) -> bool:
-        old = self._key(name)
-        spec = self.delivery.alter_table(old, f"{old}+", apply)
-        if spec is None:
+        key = f"{self._key(name)}+"
+
+        def altered(batch: TimedBatch) -> dict[str, TableSpec] | None:
+            if (spec := apply(batch)) is None:
+                return None
+            self._tables[name] = spec
+            return {key: spec}
+
+        if not self.delivery.alter_table(name, altered):
             return False
-        self._tables[name] = spec
-        self._altered[name] = f"{old}+"
+        self._altered[name] = key
         return True
 
     def at_new_time(self, apply: Callable[[TimedBatch], object]) -> None:
@@ -104,7 +113,7 @@ class FilePipeline:
     def remove_table(self, name: str) -> None:
         with self.delivery.between_batches():
             del self._tables[name]
-            self.delivery.remove_table(self._key(name))
+            self.delivery.remove_table(name)
 
     def set_on_error(self, name: str, on_error: OnError) -> None:
         self.add_table(replace(self._tables[name], on_error=on_error))

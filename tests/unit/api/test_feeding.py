@@ -10,7 +10,7 @@ import pytest
 from connectors.ingest.feed import Feeder
 from connectors.ingest.meter import Meter
 from connectors.offsets import Offsets
-from connectors.progress.batches import Origin, TableUpdates, TimedBatch
+from connectors.progress.batches import Origin, Run, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine
 from connectors.tables.spec import TableSpec
@@ -59,7 +59,7 @@ class Service:
         self.offset += count
         origin = Origin(
             self.spec,
-            ((0, count),),
+            (Run("t", "t", 0, count),),
             np.arange(first, first + count),
             None if order is None else np.array(order, np.uint64),
             None if missing is None else pa.array(missing, pa.list_(pa.int16())),

@@ -140,7 +140,7 @@ def test_the_keys_at_fault_are_those_without_one_row_or_none(
         rows = pa.RecordBatch.from_arrays(columns, schema=schema)
         pool.feed("orders", rows, np.array([c[2] for c in batch], np.int64), time)
         pool.advance(time + 1)
-        miscounts.note(ORDERS, rows)
+        miscounts.note("orders", ORDERS.key, rows)
         miscounts.check()
         for number, customer, diff in batch:
             counts[number, customer] += diff
@@ -163,7 +163,7 @@ def test_equal_rows_of_a_table_without_a_key_add_up_until_one_too_many_is_taken(
     for time, diff in enumerate((2, -1, -2, 1), 1):
         pool.feed("orders", rows, np.array([diff], np.int64), time)
         pool.advance(time + 1)
-        miscounts.note(sales, rows)
+        miscounts.note("orders", sales.key, rows)
         miscounts.check()
         told.append(miscounts.count("orders"))
     assert told == [0, 0, 1, 0]

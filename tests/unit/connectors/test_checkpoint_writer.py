@@ -81,7 +81,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 
 def cut(journal: Journal, time: int, *batches: Any) -> Cut:
-    table = TableCut(TABLE, 0, {0: 9 * time}, [], list(batches))
+    table = TableCut(TABLE, 0, {("t", 0): 9 * time}, [], list(batches))
     return Cut(journal.identity, time, time, {"v": time}, (table,))
 
 
@@ -215,9 +215,9 @@ def test_a_checkpoint_of_another_journal_is_refused(tmp_path: Path, journal: Jou
 
 def test_positions_that_contradict_the_journal_are_damage(tmp_path: Path, journal: Journal) -> None:
     store = LocalStore(tmp_path / "checkpoints")
-    table = TableCut(TABLE, 0, {0: 10}, [], [])
+    table = TableCut(TABLE, 0, {("t", 0): 10}, [], [])
     CheckpointWriter(store, 2).write(Cut(journal.identity, 1, 1, {}, (table,)))
-    assert "journal at {0: 9}" in restore(store, journal, {"t": TABLE}, Fed()).faults[0]
+    assert "journal at {('t', 0): 9}" in restore(store, journal, {"t": TABLE}, Fed()).faults[0]
 
 
 def test_a_manifest_of_another_format_is_not_guessed_at(journal: Journal) -> None:

@@ -246,7 +246,7 @@ def test_a_removed_table_is_forgotten(
     delivery = open_delivery(journal, quarantine, Recorder(journal))
     delivery.deliver(batch(topics, [(0, 1)]))
     with delivery.between_batches():
-        delivery.remove_table("people@0")
+        delivery.remove_table("people")
     assert journal.positions() == {}
     assert delivery.reached() == {}
 
@@ -427,7 +427,7 @@ def test_records_of_a_dropped_table_are_not_applied_to_its_successor(
     delivery = open_delivery(journal, quarantine, Recorder(journal))
     delivery.deliver(batch(topics, [(0, 2)]))
     with delivery.between_batches():
-        delivery.remove_table("people@0")
+        delivery.remove_table("people")
     assert quarantine.get(BAD).status == "orphaned"
     delivery.add_table("people@1", table())
     (refusal,) = delivery.correct([BAD], None).refused

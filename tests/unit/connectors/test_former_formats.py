@@ -37,4 +37,4 @@ def test_sources_are_part_of_the_seal() -> None:
 def test_the_tables_of_a_checkpoint_say_where_each_source_was() -> None:
     found = Manifest.from_bytes("m", MANIFEST)
     assert (found.time, found.published) == (7, {"v": 3})
-    assert {table.name: table.positions for table in found.tables} == {"a": {0: 12}}
+    assert {table.name: table.positions for table in found.tables} == {"a": {("a", 0): 12}}

@@ -32,10 +32,10 @@ def table(count: int, **fields: Any) -> TableSpec:
 def altered() -> TableSpec:
     """A table that got a column at offset 3, and a unit and another column at offset 6."""
     first = table(2)
-    second = since(first, table(3), {0: 3, 1: 8})
+    second = since(first, table(3), {first.topic: {0: 3, 1: 8}})
     found = altered_by(second, table(4, encodings={"at": "us"}))
     assert found is not None
-    return since(second, found, {0: 6, 1: 8})
+    return since(second, found, {second.topic: {0: 6, 1: 8}})
 
 
 def records(partition: int, first: int, end: int) -> Records:
