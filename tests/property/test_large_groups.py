@@ -81,7 +81,9 @@ def _feed(pool: Pool, changes: dict[Player, int], at: int) -> None:
     pool.feed("players", pa.RecordBatch.from_pylist(rows, schema=PLAYERS), diffs, at)
 
 
-@pytest.mark.parametrize("at_once", [1, 4], ids=["step by step", "four times at once"])
+@pytest.mark.parametrize(
+    "at_once", [1, 4, 41], ids=["step by step", "four times at once", "all times at once"]
+)
 @pytest.mark.parametrize("name", NODES)
 def test_output_equals_recomputation_at_every_time(name: str, at_once: int) -> None:
     changes = _changes(Random(name), 40)
@@ -113,6 +115,37 @@ def test_a_retraction_of_the_minimum_costs_about_the_same_in_a_group_a_thousand_
 ) -> None:
     small, large = (_latency(NODES[name], size) for size in (150, 150_000))
     assert large < 10 * small
+
+
+def test_four_times_as_many_times_of_a_small_group_in_one_step_cost_about_four_times_as_much() -> (
+    None
+):
+    """The values that a step puts in and takes out are no part of what is read at each time."""
+    few, many = (min(_seconds_of_times(n) for _ in range(3)) for n in (1_500, 6_000))
+    assert many < 8 * few
+
+
+def _seconds_of_times(times: int) -> float:
+    """The processor time of a step in which one of a hundred values is replaced at each time."""
+    pool = Pool()
+    pool.create_input("players", PLAYERS, ["score"])
+    pool.install("out", NODES["top-k"], [])
+    scores = [(i % 100) * times + i // 100 for i in range(100 + times)]
+    put_in, taken_out = scores, scores[:times]
+    rows = pa.RecordBatch.from_arrays(
+        [
+            pa.array(["a"] * (100 + 2 * times)),
+            pa.array([None] * (100 + 2 * times), pa.string()),
+            pa.array(put_in + taken_out, INT),
+        ],
+        schema=PLAYERS,
+    )
+    diffs = np.repeat(np.array([1, -1], np.int64), [100 + times, times])
+    at = [*([0] * 100), *range(1, times + 1), *range(1, times + 1)]
+    pool.feed("players", rows, diffs, np.array(at, np.uint64))
+    start = process_time()
+    pool.advance(times + 1)
+    return process_time() - start
 
 
 def _latency(node: Node, size: int) -> float:

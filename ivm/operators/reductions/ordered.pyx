@@ -8,7 +8,8 @@ more of both.
 A walk is long where many of the first values are gone, or begin alike and must be compared by content. Its
 useless visits are the group's debt; once that has reached half the number of its values, the group gets a
 `Ranking`, which costs about as much again and from then on a logarithm for each update. So a group never pays
-much more than the better of the two.
+much more than the better of the two. A ranking whose group is small goes at the end of the step: until then it
+is what spares each time of the step a walk through all that the step puts in and takes out.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
@@ -31,7 +32,7 @@ from ivm.trace.times cimport compare_words
 cdef enum:
     SMALL = 256         # values of a group, below which any walk is short
     FREE_VISITS = 64    # of a walk, beside those to the values wanted before and after
-    REBUILD_SHARE = 8   # from one update for so many values on a ranking is made anew
+    REBUILD_SHARE = 8   # from one update for so many values of a walk on a ranking is made anew
 
 
 cdef class Select(TouchedGroups):
@@ -95,16 +96,14 @@ cdef class Select(TouchedGroups):
             if ranking == NULL and not self._walk(key, time):
                 ranking = self._rank(key, time)
                 self._collect_news()
-            if ranking == NULL:
-                self._change(key, time, NULL)
-            elif self._change(key, time, ranking) < SMALL // 2:
-                self._forget(key)
-                ranking = NULL
+            self._change(key, time, ranking)
+        if ranking != NULL and (<Ranking> ranking).length < SMALL // 2:
+            self._forget(key)
         return 0
 
     # Emits the difference at `time`: of `after` and `before`, or, with a ranking, of its output before and
-    # after its update. Returns the number of values that the ranking then has.
-    cdef Py_ssize_t _change(self, const uint64_t* key, uint64_t time, void* ranking) except -1 nogil:
+    # after its update.
+    cdef int _change(self, const uint64_t* key, uint64_t time, void* ranking) except -1 nogil:
         cdef Py_ssize_t i, middle
         cdef uint64_t* update
         self.changes.length = 0
@@ -132,7 +131,7 @@ cdef class Select(TouchedGroups):
                    self.logic.out_words * sizeof(uint64_t))
             update[self.logic.out_words] = time
             update[self.logic.out_words + 1] = self.changes.words[(i + 1) * self.changes.stride - 1]
-        return 0 if ranking == NULL else (<Ranking> ranking).length
+        return 0
 
     cdef int _no_memory(self) except -1 nogil:
         with gil:
@@ -312,7 +311,7 @@ cdef class Select(TouchedGroups):
         first = self.taken
         while self.taken < self.news.length and self.news.words[self.taken * stride] == time:
             self.taken += 1
-        if (self.taken - first) * REBUILD_SHARE > (<Ranking> ranking).length:
+        if (self.taken - first) * REBUILD_SHARE > self.size:
             return self._fill(ranking, time, True)
         for i in range(first, self.taken):
             (<Ranking> ranking).add(self.news.words + i * stride + 1,
