@@ -238,6 +238,20 @@ def test_columns_of_metadata_are_the_same() -> None:
     assert_same(records, table)
 
 
+@pytest.mark.parametrize("envelope", ["debezium", "upsert", "flat"])
+def test_a_topic_in_the_key_is_taken_and_is_the_same(envelope: str) -> None:
+    schema = PLAIN.append(pa.field("t", pa.string(), nullable=False))
+    table = kafka(schema, ("t", "id"), envelope=envelope, metadata={"t": "topic"})
+    if envelope == "debezium":
+        changes = [("c", None, A), ("u", A, B), ("d", B, None)]
+        told = _texts([{"op": op, "before": old, "after": new} for op, old, new in changes])
+        records = of(told)
+    else:
+        records = of([*_texts([A, B]), None], _texts([{"id": 1}, {"id": 2}, {"id": 1}]))
+    assert taken(records, table) == 3
+    assert_same(records, table)
+
+
 def test_rows_with_keys_among_others_without_are_those_of_their_keys() -> None:
     table = kafka(PLAIN, envelope="flat")
     keys = [None, b'{"id":7}', None, None, b'{"id":8}', b'{"id":9}', None]
