@@ -103,6 +103,18 @@ def offsets_of(topics: Mapping[str, str], positions: Mapping[tuple[str, int], in
     return Offsets(topics, {at: end for at, end in positions.items() if at[0] in topics})
 
 
+def grouped(offsets: Mapping[tuple[str, int], int]) -> dict[str, dict[int, int]]:
+    """Offsets by (topic, partition), or by (stream, partition), by the first of these.
+
+    >>> grouped({("t", 0): 5, ("u", 1): 7, ("t", 2): 0})
+    {'t': {0: 5, 2: 0}, 'u': {1: 7}}
+    """
+    found: dict[str, dict[int, int]] = {}
+    for (name, partition), offset in offsets.items():
+        found.setdefault(name, {})[partition] = offset
+    return found
+
+
 def _named(found: Mapping[str, Ends]) -> dict[str, dict[str, int]]:
     """With partitions as JSON has the names of members."""
     return {name: {str(p): end for p, end in ends.items()} for name, ends in found.items()}

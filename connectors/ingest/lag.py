@@ -7,7 +7,7 @@ from pathlib import Path
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
 from connectors.ingest.freshness import Freshness
-from connectors.offsets import Ends
+from connectors.offsets import Ends, grouped
 from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
@@ -44,9 +44,10 @@ class Lag:
         behind = {}
         ages = {}
         now = clock.monotonic()
+        of_topics = grouped(ends)
         for spec in streams:
             if spec.is_remote:
-                bounds = {p: (0, end) for (topic, p), end in ends.items() if topic == spec.topic}
+                bounds = {p: (0, end) for p, end in of_topics.get(spec.topic, {}).items()}
             else:
                 bounds = self._bounds(spec.topic)
             for partition, (first, end) in bounds.items():

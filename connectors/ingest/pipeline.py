@@ -58,7 +58,7 @@ from connectors.spark.keeper import Keeper
 from connectors.spark.query import MicroBatches, Query
 from connectors.spark.realtime import RealTime
 from connectors.spark.session import create_session, stop_session
-from connectors.streams import table_of
+from connectors.streams import stream_name, table_of
 from connectors.tables.spec import TableSpec
 
 _NONE: Mapping[str, Beginning] = MappingProxyType({})
@@ -233,12 +233,14 @@ class Pipeline:
         faults: Faults = {}
         for spec in self._tables.patterns.values():
             try:
-                found = self._clusters.streams(spec)
+                topics = self._clusters.topics(spec)
             except (BrokerFault, UnknownConnection) as error:
                 faults[spec.name] = error
                 continue
-            if any(self._tables.named(stream.name) is None for stream in found):
-                self._follow(spec.name, [stream.topic for stream in found])
+            read = set(self._tables.streams(spec.name))
+            if new := [topic for topic in topics if stream_name(spec.name, topic) not in read]:
+                with suppress(OSError):  # of the journal: they are seen again at the next look
+                    self._follow(spec.name, new)
         return faults
 
     def _follow(self, table: str, topics: Sequence[str]) -> None:

@@ -39,18 +39,12 @@ def refusals(
     for chunk in batch:
         spec = tables[chunk.key]
         where = spec.name, chunk.partition
-        table = table_of(spec.name)
-        partitions = {at for at in reached if table_of(at[0]) == table}
-        partitions |= {
-            (tables[other.key].name, other.partition)
-            for other in batch
-            if table_of(tables[other.key].name) == table
-        }
         position = recorded.get(where, 0)
-        faults = [
-            *_rejected(chunk, spec, position, skipped),
-            *_truncations(chunk, spec, position, len(partitions - {where})),
-        ]
+        faults = [*_rejected(chunk, spec, position, skipped)]
+        if _has_truncations(chunk):
+            read = {*reached, *((tables[c.key].name, c.partition) for c in batch)} - {where}
+            others = [at for at in read if table_of(at[0]) == table_of(spec.name)]
+            faults += _truncations(chunk, spec, position, len(others))
         if faults and where not in found:
             found[where] = min(faults, key=lambda fault: fault.offset)
     return found
@@ -76,11 +70,15 @@ def _rejected(
             yield Refusal(record.offset, error)
 
 
+def _has_truncations(chunk: Chunk) -> bool:
+    return bool((chunk.updates[DIFF].to_numpy() == 0).any())
+
+
 def _truncations(chunk: Chunk, spec: TableSpec, position: int, others: int) -> Iterator[Refusal]:
     """New truncations whose place among the records of the other partitions is unknown."""
-    truncated = chunk.updates[DIFF].to_numpy() == 0
-    if not others or not truncated.any():
+    if not others:
         return
+    truncated = chunk.updates[DIFF].to_numpy() == 0
     if spec.resolution == "transaction" and TRANSACTION in chunk.updates.column_names:
         truncated &= ~chunk.updates[TRANSACTION].is_valid().to_numpy()
     for i in np.flatnonzero(truncated).tolist():

@@ -22,7 +22,7 @@ from connectors.formats.format import FORMATS
 from connectors.kafka.rereading import Rereader, last_record
 from connectors.kafka.starts import resolve
 from connectors.kafka.topics import Cluster, PartitionOffsets
-from connectors.offsets import Ends
+from connectors.offsets import Ends, grouped
 from connectors.progress.journal import Beginning
 from connectors.tables.patterns import matching
 from connectors.tables.spec import TableSpec
@@ -67,20 +67,20 @@ class Clusters:
                 f"schema_registry_url of connection {spec.connection!r}"
             )
         found = {}
-        for stream in self.streams(spec):
-            cluster.check_readable(stream.topic)
+        for topic in self.topics(spec):
+            stream = spec.stream(topic)
+            cluster.check_readable(topic)
             found[stream.name] = resolve(cluster, stream)
         return found
 
-    def streams(self, spec: TableSpec) -> list[TableSpec]:
-        """A table's streams: of a topic pattern, those of the topics that match now.
+    def topics(self, spec: TableSpec) -> list[str]:
+        """The topics of a table: of a pattern, those that match now.
 
         Raises UnknownConnection, BrokerFault.
         """
         if spec.topic_pattern is None:
-            return [spec]
-        topics = matching(spec.topic_pattern, self._of(spec).names())
-        return [spec.stream(topic) for topic in topics]
+            return [spec.topic]
+        return matching(spec.topic_pattern, self._of(spec).names())
 
     def held(self, stream: TableSpec, beginning: Beginning) -> Ends:
         """The offset after the last record of each partition that a stream begins with.
@@ -141,9 +141,11 @@ class Clusters:
         wanted = self._partitions(cluster, specs, beginnings, readable=True)
         firsts, ends = cluster.firsts(wanted), cluster.ends(wanted, committed=False)
         starts: dict[str, dict[int, int]] = {}
+        of_topics = grouped(firsts)
         for spec in specs:
-            for (topic, partition), begin in _begins(spec, positions, firsts, ends):
-                start = starts.setdefault(topic, {})
+            start = starts.setdefault(spec.topic, {})
+            begins = _begins(spec, positions, of_topics.get(spec.topic, {}), ends)
+            for partition, begin in begins:
                 start[partition] = min(begin, start.get(partition, begin))
         return starts
 
@@ -242,13 +244,12 @@ def _is_about(error: IvmError, spec: TableSpec) -> bool:
 def _begins(
     spec: TableSpec,
     positions: Mapping[tuple[str, int], int],
-    firsts: PartitionOffsets,
+    firsts: Ends,
     ends: PartitionOffsets,
-) -> Iterator[tuple[tuple[str, int], int]]:
+) -> Iterator[tuple[int, int]]:
     """The offset to go on from in each partition of a table's topic (raises RecordsLost)."""
-    for (topic, partition), first in firsts.items():
-        if topic != spec.topic:
-            continue
+    topic = spec.topic
+    for partition, first in firsts.items():
         position = positions.get((spec.name, partition), first)
         if not first <= position <= ends[topic, partition]:
             raise RecordsLost(
@@ -257,4 +258,4 @@ def _begins(
                 f"{position}; {_ANEW}",
                 table=spec.name,
             )
-        yield (topic, partition), position
+        yield partition, position

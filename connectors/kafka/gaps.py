@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from connectors.errors import BrokerFault, Stalled
 from connectors.kafka.topics import PartitionOffsets
-from connectors.offsets import Gap
+from connectors.offsets import Gap, grouped
 from connectors.tables.spec import TableSpec
 
 # So many partitions are looked at in a round.
@@ -38,11 +38,13 @@ class Gaps:
         """Look behind the sources that stand where they stood at the last call, as the ends do."""
         self.found = {at: gap for at, gap in self.found.items() if ends.get(at, 0) >= gap[1]}
         seen, rest = {}, _AT_ONCE
+        of_topics = grouped(ends)
         for spec in specs:
-            for (topic, partition), end in ends.items():
+            topic = spec.topic
+            for partition, end in of_topics.get(topic, {}).items():
                 source = spec.name, partition
                 position = positions.get(source)
-                if topic != spec.topic or position is None or position >= end:
+                if position is None or position >= end:
                     continue
                 stand = seen[source] = position, end
                 is_new = self._seen.get(source) == stand != self._looked.get(source)
