@@ -214,6 +214,12 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
+        for name, connection in self.connections.items():
+            if connection.sasl_oauthbearer_aws_region is not None and self.trigger == "real-time":
+                raise ValueError(
+                    f"connections.{name}.sasl_oauthbearer_aws_region: in real-time mode the Java "
+                    "client reads, and that has no signer of Amazon's; set trigger to micro-batch"
+                )
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise ValueError("tls_certificate and tls_key belong together: give both, or neither")
         for setting in ("tls_certificate", "tls_key"):

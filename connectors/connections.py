@@ -6,6 +6,8 @@ leave it only in what `librdkafka`, `java` and `registry` return: never log or s
 """
 
 import re
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -17,6 +19,8 @@ _LOGIN_MODULES = {
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
 _OAUTH = "org.apache.kafka.common.security.oauthbearer"
+# The package of Amazon's that signs tokens, of the extra `msk`.
+_MSK = "aws_msk_iam_sasl_signer"
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 _JAVA_KEYS = re.compile(r"-----BEGIN (ENCRYPTED )?PRIVATE KEY-----")
 _OAUTH_SETTINGS = (
@@ -57,6 +61,10 @@ class Connection(BaseModel):
     """Its secret there."""
     sasl_oauthbearer_scope: str | None = None
     """The scope to ask for, if the issuer wants one."""
+    sasl_oauthbearer_aws_region: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")] | None = None
+    """The region of an Amazon MSK cluster whose IAM is asked, with `OAUTHBEARER`, in an issuer's
+    stead: tokens are signed with AWS's credentials, which its own variables, files and roles give.
+    Needs the extra `ivm[msk]`, and `trigger` micro-batch."""
     ssl_ca_location: Path | None = None
     """PEM of the authorities to trust; the system's unless set."""
     ssl_certificate_location: Path | None = None
@@ -78,9 +86,19 @@ class Connection(BaseModel):
         is_oauth = self.sasl_mechanism == "OAUTHBEARER"
         _all_or_none(self, ("sasl_mechanism",), is_sasl)
         _all_or_none(self, ("sasl_username", "sasl_password"), is_sasl and not is_oauth)
-        _all_or_none(self, _OAUTH_SETTINGS, is_sasl and is_oauth)
-        if self.sasl_oauthbearer_scope is not None and not is_oauth:
-            raise ValueError("sasl_oauthbearer_scope needs sasl_mechanism OAUTHBEARER")
+        is_aws = self.sasl_oauthbearer_aws_region is not None
+        _all_or_none(self, _OAUTH_SETTINGS, is_sasl and is_oauth and not is_aws)
+        if self.sasl_oauthbearer_scope is not None and (is_aws or not is_oauth):
+            raise ValueError(
+                "sasl_oauthbearer_scope needs sasl_mechanism OAUTHBEARER and an issuer"
+            )
+        if is_aws and not is_oauth:
+            raise ValueError("sasl_oauthbearer_aws_region needs sasl_mechanism OAUTHBEARER")
+        if is_aws and find_spec(_MSK) is None:
+            raise ValueError(
+                "sasl_oauthbearer_aws_region needs packages that are not installed: "
+                "pip install 'ivm[msk]'"
+            )
         ssl = ("ssl_certificate_location", "ssl_key_location")
         _all_or_none(self, ssl, self.ssl_key_location is not None)
         for setting in ("ssl_ca_location", *ssl):
@@ -101,6 +119,14 @@ class Connection(BaseModel):
         _all_or_none(self, registry, self.schema_registry_username is not None)
         return self
 
+    @property
+    def credentials(self) -> str:
+        """The setting to look at where the brokers do not believe who the service is."""
+        if self.sasl_oauthbearer_aws_region is not None:
+            return "sasl_oauthbearer_aws_region"
+        is_oauth = self.sasl_mechanism == "OAUTHBEARER"
+        return "sasl_oauthbearer_client_secret" if is_oauth else "sasl_password"
+
     def librdkafka(self) -> dict[str, Any]:
         """Options of confluent-kafka's clients; those of a consumer or producer are to be added."""
         options = {
@@ -109,11 +135,12 @@ class Connection(BaseModel):
             "sasl.mechanism": self.sasl_mechanism,
             "sasl.username": self.sasl_username,
             "sasl.password": _revealed(self.sasl_password),
-            "sasl.oauthbearer.method": "oidc" if self.sasl_mechanism == "OAUTHBEARER" else None,
+            "sasl.oauthbearer.method": "oidc" if self.sasl_oauthbearer_client_id else None,
             "sasl.oauthbearer.token.endpoint.url": self.sasl_oauthbearer_token_endpoint_url,
             "sasl.oauthbearer.client.id": self.sasl_oauthbearer_client_id,
             "sasl.oauthbearer.client.secret": _revealed(self.sasl_oauthbearer_client_secret),
             "sasl.oauthbearer.scope": self.sasl_oauthbearer_scope,
+            "oauth_cb": self._sign if self.sasl_oauthbearer_aws_region is not None else None,
             "ssl.ca.location": _text(self.ssl_ca_location),
             "ssl.certificate.location": _text(self.ssl_certificate_location),
             "ssl.key.location": _text(self.ssl_key_location),
@@ -124,7 +151,11 @@ class Connection(BaseModel):
         return {name: value for name, value in options.items() if value is not None}
 
     def java(self) -> dict[str, str]:
-        """Options of the Java client; Spark wants each name with `kafka.` before it."""
+        """Options of the Java client; Spark wants each name with `kafka.` before it.
+
+        It has no signer of Amazon's: a connection by such tokens is for micro-batches alone.
+        """
+        assert self.sasl_oauthbearer_aws_region is None
         options = {
             "bootstrap.servers": self.bootstrap_servers,
             "security.protocol": self.security_protocol,
@@ -159,6 +190,12 @@ class Connection(BaseModel):
             "password": _revealed(self.schema_registry_password),
         }
         return {name: value for name, value in options.items() if value is not None}
+
+    def _sign(self, _: str) -> tuple[str, float]:
+        """A token of Amazon's, and the moment until which it holds, in seconds since the epoch."""
+        provider = import_module(f"{_MSK}.MSKAuthTokenProvider")
+        token, milliseconds = provider.generate_auth_token(self.sasl_oauthbearer_aws_region)
+        return token, milliseconds / 1000
 
     def _jaas(self) -> str:
         assert self.sasl_mechanism is not None

@@ -73,7 +73,7 @@ class Cluster:
     """A client of one cluster; safe to call from several threads."""
 
     def __init__(self, connection: Connection) -> None:
-        """Nothing is asked of the brokers yet."""
+        """Nothing is asked of the brokers yet (raises BrokerRefused where no token is signed)."""
         self._connection = connection
         self._errors: deque[KafkaError] = deque(maxlen=16)
         self._admin = self._new_admin()
@@ -85,7 +85,13 @@ class Cluster:
             "log_level": 2,  # what is wrong is told by what we raise
             "reconnect.backoff.max.ms": 1000,
         }
-        return AdminClient(options, logger=log)
+        try:
+            return AdminClient(options, logger=log)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.SASL_AUTHENTICATION_FAILED:
+                raise
+            text = f"{error.args[0].str()}: there are no credentials of AWS, or they give no token"
+            raise self._broken(BrokerRefused, self._connection.credentials, text) from error
 
     def check(self) -> None:
         """Raise a BrokerFault unless the cluster answers, and accepts our credentials."""
@@ -237,9 +243,7 @@ class Cluster:
         """The fault behind the client's latest errors, by the setting that they point at."""
         errors = {error.code(): error.str() for error in tuple(self._errors)}
         if (text := errors.get(KafkaError._AUTHENTICATION)) is not None:
-            is_oauth = self._connection.sasl_mechanism == "OAUTHBEARER"
-            setting = "sasl_oauthbearer_client_secret" if is_oauth else "sasl_password"
-            return self._broken(BrokerRefused, setting, text)
+            return self._broken(BrokerRefused, self._connection.credentials, text)
         if (text := errors.get(KafkaError._SSL)) is not None:
             return self._broken(BrokerRefused, "ssl_ca_location", text)
         silence = f"no answer from {self._connection.bootstrap_servers} within {TIMEOUT:g} s"

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
-import orjson
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -24,8 +23,8 @@ from connectors.spark.chunks import SPARK_SCHEMA
 from connectors.spark.kafka import Decoder, decoder
 from connectors.spark.ranges import Ranges, from_json, to_json
 
-# The clients that a process of Spark's keeps from one task to the next, by their options.
-_fetchers: dict[bytes, Fetcher] = {}
+# The clients that a process of Spark's keeps from one task to the next, by their connections.
+_fetchers: dict[Connection, Fetcher] = {}
 
 
 def chunks_of(spark: SparkSession, feed: Feed, limit: int) -> DataFrame:
@@ -113,15 +112,14 @@ class KafkaReader(DataSourceStreamReader):
 
 def _fetched(connection: Connection, ranges: Sequence[OffsetRange]) -> Iterator[Any]:
     """What `Fetcher.read` gives; a client that was not read to the end is not used again."""
-    key = orjson.dumps(connection.librdkafka(), option=orjson.OPT_SORT_KEYS)
-    fetcher = _fetchers.pop(key, None) or Fetcher(connection)
+    fetcher = _fetchers.pop(connection, None) or Fetcher(connection)
     is_whole = False
     try:
         yield from fetcher.read(ranges)
         is_whole = True
     finally:
         if is_whole:
-            _fetchers[key] = fetcher
+            _fetchers[connection] = fetcher
         else:
             with suppress(RuntimeError):
                 fetcher.close()

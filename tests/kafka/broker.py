@@ -71,8 +71,9 @@ class Broker(Kafka):
         secured: bool = False,
         settings: Mapping[str, str] = MappingProxyType({}),
         options: tuple[str, ...] = (),
+        classes: Path | None = None,
     ) -> None:
-        """`options` are those of its JVM."""
+        """`options` are those of its JVM, `classes` a directory of its own classes."""
         protocols: tuple[Protocol, ...] = ("PLAINTEXT", *(_SECURED if secured else ()))
         controller, *ports = free_ports(1 + len(protocols))
         if port is not None:
@@ -90,7 +91,8 @@ class Broker(Kafka):
         self._is_new = not (directory / "log" / "meta.properties").exists()
         if self._is_new:
             self._format()
-        self.process = JavaProcess(directory, "broker", "kafka.Kafka", [self._properties], options)
+        arguments = [self._properties]
+        self.process = JavaProcess(directory, "broker", "kafka.Kafka", arguments, options, classes)
 
     @classmethod
     @contextmanager
@@ -101,9 +103,12 @@ class Broker(Kafka):
         secured: bool = False,
         settings: Mapping[str, str] = MappingProxyType({}),
         options: tuple[str, ...] = (),
+        classes: Path | None = None,
     ) -> Iterator[Self]:
         """A broker that runs, and is stopped in the end."""
-        broker = cls(directory, secured=secured, settings=settings, options=options)
+        broker = cls(
+            directory, secured=secured, settings=settings, options=options, classes=classes
+        )
         broker.start()
         try:
             yield broker

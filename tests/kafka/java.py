@@ -68,9 +68,12 @@ class JavaProcess:
         main: str,
         arguments: Sequence[str | Path],
         options: Iterable[str] = (),
+        classes: Path | None = None,
     ) -> None:
+        """`classes` is a directory of classes beside those of `jars`."""
         self.log = directory / f"{main.rpartition('.')[2].lower()}.log"
-        self._command = [_java(), *_OPTIONS, _LOG_LEVEL, *options, "-cp", classpath(jars), main]
+        path = classpath(jars) if classes is None else f"{classpath(jars)}:{classes}"
+        self._command = [_java(), *_OPTIONS, _LOG_LEVEL, *options, "-cp", path, main]
         self._command += map(str, arguments)
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None

@@ -1,12 +1,15 @@
 """Connections: what clients are told, and that nobody else is told a secret."""
 
+from base64 import urlsafe_b64decode
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from api.settings import Settings
+from connectors import connections
 from connectors.connections import Connection
 
 SECRET = "canary-7f3a"
@@ -23,6 +26,11 @@ OAUTH = {
     "sasl_oauthbearer_client_id": "shop",
     "sasl_oauthbearer_client_secret": SECRET,
     "sasl_oauthbearer_scope": "kafka",
+}
+MSK = {
+    "security_protocol": "SASL_SSL",
+    "sasl_mechanism": "OAUTHBEARER",
+    "sasl_oauthbearer_aws_region": "eu-west-1",
 }
 
 
@@ -108,6 +116,9 @@ def test_a_key_that_java_cannot_read_is_refused(tmp_path: Path) -> None:
         ({**PLAIN, "sasl_oauthbearer_scope": "x"}, "sasl_oauthbearer_scope needs"),
         ({**OAUTH, "sasl_username": "ann"}, "sasl_username is not used"),
         ({**OAUTH, "sasl_oauthbearer_client_id": None}, "sasl_oauthbearer_client_id is needed"),
+        ({**PLAIN, "sasl_oauthbearer_aws_region": "eu-west-1"}, "aws_region needs sasl_mechanism"),
+        ({**MSK, "sasl_oauthbearer_scope": "x"}, "sasl_oauthbearer_scope needs"),
+        ({**OAUTH, **MSK}, "sasl_oauthbearer_token_endpoint_url is not used"),
         ({"security_protocol": "SSL", "ssl_ca_location": "/none"}, "there is no file /none"),
         ({"ssl_ca_location": "/none"}, "ssl_ca_location needs security_protocol"),
         ({"security_protocol": "SSL", "ssl_key_location": "/none"}, "ssl_certificate_location"),
@@ -120,6 +131,36 @@ def test_options_that_contradict_each_other_are_named(
 ) -> None:
     with pytest.raises(ValidationError, match=message):
         connection(**options)
+
+
+def test_a_connection_to_msk_without_its_packages_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "_MSK", "no_such_package")
+    with pytest.raises(ValidationError, match=r"pip install 'ivm\[msk\]'"):
+        connection(**MSK)
+
+
+def test_tokens_for_msk_are_signed_by_each_client_when_it_needs_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("aws_msk_iam_sasl_signer", reason="the extra ivm[msk] is not installed")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    token, until = connection(**MSK).librdkafka()["oauth_cb"]("")
+    request = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
+    assert request.startswith("https://kafka.eu-west-1.amazonaws.com/?Action=kafka-cluster%3A")
+    assert "X-Amz-Credential=AKIDEXAMPLE%2F" in request
+    assert SECRET not in request
+    assert 0 < until - time() <= 900
+
+
+def test_msk_is_for_micro_batches_alone() -> None:
+    pytest.importorskip("aws_msk_iam_sasl_signer", reason="the extra ivm[msk] is not installed")
+    given: Any = {"connections": {"main": connection(**MSK)}}
+    with pytest.raises(ValidationError, match="set trigger to micro-batch"):
+        Settings(**given, trigger="real-time")
+    assert Settings(**given).trigger == "micro-batch"
 
 
 def test_no_secret_is_printed() -> None:
