@@ -107,10 +107,11 @@ class Client:
         found: dict[str, Any] = self.service.put(path("sources", name), declaration)
         return found
 
-    def infer(self, topic: str, **options: Any) -> Inferred:
+    def infer(self, topic: str | None = None, **options: Any) -> Inferred:
         """Propose a declaration by the first records of a topic, or by its schemas.
 
         Nothing is declared: `create_source(name, **found.declaration)` does that. `options` are
+        `topic_pattern`, in place of the topic, of which the first that it matches is looked at;
         `connection`, unless it is a topic of files, `format`, `envelope`, and `records`, how many
         are looked at.
         """
