@@ -198,7 +198,8 @@ def test_a_service_never_reads_what_it_writes(shop: Shop) -> None:
             "loop", connection="main", topic_pattern=rf"{shop.name}\..*", envelope="append",
             columns=columns,
         )  # fmt: skip
-    with pytest.raises(Problem, match="is read by source"):
+    shop.declare("guarded")
+    with pytest.raises(Problem, match="is read by source 'guarded'"):
         shop.client.create_view(
             "again", "SELECT count(*) AS m FROM notes", sink=own | {"topic": shop.topic("zz")}
         )
