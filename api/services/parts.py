@@ -18,7 +18,7 @@ from connectors.progress.journal import Journal
 from connectors.quarantine.dead_letters import DeadLetters
 from connectors.quarantine.store import Quarantine
 from connectors.sinks.deltas import DeltaSink
-from connectors.sinks.kafka.publisher import Service
+from connectors.sinks.kafka.session import Service
 from connectors.sinks.kafka.sink import KafkaSink
 from ivm.pool import Pool
 

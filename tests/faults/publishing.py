@@ -25,7 +25,7 @@ from connectors.offsets import Offsets
 from connectors.progress.batches import Range
 from connectors.progress.journal import Journal
 from connectors.sinks.kafka.progress import Progress, decode
-from connectors.sinks.kafka.publisher import Service
+from connectors.sinks.kafka.session import Service
 from connectors.sinks.kafka.sink import KafkaSink
 from connectors.sinks.sink import Output, Reached
 from connectors.sinks.target import KafkaTarget

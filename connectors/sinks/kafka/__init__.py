@@ -8,6 +8,7 @@
 - `publisher`: publishes views through one connection, a transaction per batch
 - `reading`: reads the progress topic to its committed end
 - `refusals`: turns errors of a broker about one topic into errors of its view
+- `session`: a publisher's producer, and the progress that is known to be committed
 - `sink`: the views with a sink in Kafka, each by way of its connection
 - `topics`: makes and checks the topics that a sink writes
 - `view`: the state of one view between two commits, and its deltas that wait

@@ -1,10 +1,9 @@
 """Publishes views through one connection: transactions, and the progress known as committed.
 
-The invariant: `_last` is the last record on the progress topic with our connection's key, and every
-message of a view up to the sequence that it names is committed, and no other is. It holds after
-`_connect`, which fences older producers and reads the topic, and every transaction keeps it:
-either the transaction is committed, progress included, or nothing of it is. Where the answer is
-lost, the producer is closed and `_connect` finds out which.
+The invariant: of each view every message up to the sequence that the session's last record of
+progress names is committed, and no other is. Every transaction keeps it: either the transaction is
+committed, progress included, or nothing of it is. Where the answer is lost, the session finds out
+which.
 
 A transaction that fails because of one view's topic is given up, and written again without that
 view: it stalls if the cause may pass, fails if not, and is refused to its maker if it is new. A
@@ -14,12 +13,9 @@ together, rather than every one of them lagging.
 """
 
 import time as clock
-import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from threading import Event
-from typing import TypeVar
 
 from confluent_kafka import KafkaException
 from opentelemetry import trace
@@ -29,7 +25,6 @@ from connectors.errors import (
     BrokerFault,
     InvalidSink,
     SinkDiverged,
-    SinkFenced,
     SinkLagging,
     Unavailable,
 )
@@ -46,50 +41,23 @@ from connectors.sinks.kafka.counts import Sent, Transactions
 from connectors.sinks.kafka.former_keys import former_keys
 from connectors.sinks.kafka.producer import TransactionalProducer, is_fencing
 from connectors.sinks.kafka.progress import REMEDY, Progress, Published
-from connectors.sinks.kafka.reading import last_progress
 from connectors.sinks.kafka.refusals import DENIED, is_too_large, recreated, refused
+from connectors.sinks.kafka.session import BATCH_BYTES, Service, Session
 from connectors.sinks.kafka.topics import PROGRESS_CONFIG, Topic, Topics
 from connectors.sinks.kafka.view import KafkaView, Outgoing, Written
 from connectors.sinks.sink import Changes, Output, Reached, Redefined
 from ivm.errors import IvmError
 
-# How long to wait between attempts while the brokers are away, in seconds: at first, and at most.
-_FIRST_WAIT, _LONGEST_WAIT = 0.1, 3.0
 # How long a request to make a view may wait for brokers that do not answer, in seconds.
 _REQUEST_SECONDS = 10.0
-# How long a broker may take to answer whoever does not wait for it, in seconds.
-_ANSWER_SECONDS = 2.0
-# librdkafka's own bound on a batch of records.
-_BATCH_BYTES = 1_000_000
-
-Answer = TypeVar("Answer")
 
 TRACER = trace.get_tracer("ivm")
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """The publishing service: `name` is the setting `service`, from which its ids are derived.
-
-    `transaction_seconds` bounds a transaction; the broker aborts one that is older. Between two
-    frontiers of a view that does not change are `progress_seconds` at least.
-    """
-
-    name: str
-    transaction_seconds: float
-    progress_seconds: float = 0.0
-
-    @property
-    def progress_topic(self) -> str:
-        """The topic that holds the progress."""
-        return f"{self.name}.progress"
 
 
 class Publisher:
     """The views of one connection; used by one thread at a time, but for `fault` and `sent`.
 
-    `fault` says what keeps a transaction from being committed, while it does; `transactions` counts
-    them.
+    `transactions` counts those of the connection.
     """
 
     def __init__(
@@ -100,18 +68,18 @@ class Publisher:
         self._service = service
         self._journal = journal
         self._stopping = stopping
-        self._instance = uuid.uuid4().hex
         self._cluster = Cluster(connection)
         self._topics = Topics(connection.librdkafka())
-        self._producer: TransactionalProducer | None = None
-        self._last = Progress("", "")
-        self._is_open = False
+        self._session = Session(connection, service, journal, self._topics, stopping)
         self._is_replayed = False
-        self._batch_bytes = _BATCH_BYTES
         self._views: dict[str, KafkaView] = {}
         self._frontiers = Frontiers(service.progress_seconds)
-        self.fault: PartFault | None = None
         self.transactions = Transactions()
+
+    @property
+    def fault(self) -> PartFault | None:
+        """What keeps a transaction from being committed, while it does."""
+        return self._session.fault
 
     # --- views ---
 
@@ -133,7 +101,7 @@ class Publisher:
             assert output.target is not None
             if error.args[0].code() in DENIED:
                 raise refused(output.name, output.target.topic, error.args[0]) from error
-            raise BrokerFault(self._told(error)) from error
+            raise BrokerFault(self._session.told(error)) from error
 
     def restore(self, output: Output) -> None:
         """Go on with a view that was published.
@@ -144,29 +112,30 @@ class Publisher:
         """
         try:
             self._start()
-            self._expect_journaled()
-            state = self._last.views.get(output.name)
+            self._session.expect_journaled()
+            known = self._session.last
+            state = known.views.get(output.name)
             if state is None or state.plan not in (output.plan, output.next_plan):
                 found = "another definition" if state else "nothing"
                 raise SinkDiverged(
-                    f"view {output.name!r}: {self._where} knows {found} of it; {REMEDY}"
+                    f"view {output.name!r}: {self._session.where} knows {found} of it; {REMEDY}"
                 )
             self._views[output.name] = self._old_view(output, state)
             self._frontiers.watch(output)
-            if state.told == self._last.time:
-                last = {"offsets": self._last.offsets, "sources": self._last.sources}
+            if state.told == known.time:
+                last = {"offsets": known.offsets, "sources": known.sources}
                 self._frontiers.recall(output.name, last)
         except (KafkaException, Unavailable) as error:
-            fault = self._recover(error)
+            fault = self._session.recover(error)
             raise BrokerFault(fault.detail, fault.part, fault.setting) from error
-        self.fault = None
+        self._session.fault = None
 
     def drop(self, name: str) -> None:
         """Publish nothing more of a view; its topic stays as it is."""
         self._views.pop(name, None)
         self._frontiers.forget(name)
         if not self._views:
-            self.fault = None  # nobody waits for the brokers any more
+            self._session.fault = None  # nobody waits for the brokers any more
 
     def failed(self, name: str) -> str | None:
         """Why a view is not published any more."""
@@ -188,14 +157,14 @@ class Publisher:
         if not self._views:
             return
         try:
-            self._ask()
+            self._session.ask()
         except KafkaException as error:
-            fault = self._fault(error)
+            fault = self._session.fault_of(error)
             raise BrokerFault(fault.detail, fault.part, fault.setting) from error
 
     def has(self, time: int) -> bool:
         """Whether all that `view` publishes at `time` is committed."""
-        return time <= self._last.time
+        return time <= self._session.last.time
 
     def write(self, name: str, changes: Changes, reached: Reached) -> None:
         """Take the deltas of a view for the next transaction."""
@@ -220,13 +189,23 @@ class Publisher:
         """
         view = self._views[redefined.output.name]
         self._frontiers.watch(redefined.output)
-        envelope = self._patiently(lambda: self._envelope(redefined.output, view.topic))
+        envelope = self._session.patiently(lambda: self._envelope(redefined.output, view.topic))
         if not self.has(reached.time):
             view.redefine(envelope, redefined, reached)
             return
         for part in redefined.parts:
             view.skip(part)
         view.follow(envelope)
+
+    def _start(self) -> None:
+        """The first time: be the one instance that publishes, and say so."""
+        if self._session.is_open:
+            return
+        self._topics.ensure(self._service.progress_topic, 1, None, PROGRESS_CONFIG)
+        self._session.connect()
+        record = self._session.last.next(in_full=True, instance=self._session.instance)
+        self._attempt(record, ())
+        self._session.is_open = True
 
     def _new_view(self, output: Output) -> KafkaView:
         target = output.target
@@ -239,7 +218,7 @@ class Publisher:
         topic = self._topics.ensure(
             target.topic, target.partitions, target.replication, target.config, target.defaults
         )
-        life = self._last.batch + 1
+        life = self._session.last.batch + 1
         state = Published(topic.name, topic.identity, output.plan, life)
         owed = self._owed(topic) if target.envelope != "delta" and target.snapshot else {}
         envelope = self._envelope(output, topic)
@@ -253,7 +232,7 @@ class Publisher:
         return former_keys(self._connection.librdkafka(), topic.name, by_partition)
 
     def _old_view(self, output: Output, state: Published) -> KafkaView:
-        topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, 1, _BATCH_BYTES)
+        topic = self._topics.find(state.topic) or Topic(state.topic, "", 1, 1, BATCH_BYTES)
         envelope = self._envelope(output, topic)
         view = KafkaView(envelope, self._fitting(topic), state, is_new=False)
         if topic.identity != state.topic_id and state.failed is None:
@@ -285,9 +264,9 @@ class Publisher:
 
     def _fitting(self, topic: Topic) -> Topic:
         """The topic; the producer's batches are small enough for it from now on."""
-        if topic.limit < self._batch_bytes:
-            self._batch_bytes = topic.limit
-            self._let_go()
+        if topic.limit < self._session.batch_bytes:
+            self._session.batch_bytes = topic.limit
+            self._session.close()
         return topic
 
     # --- transactions ---
@@ -301,7 +280,7 @@ class Publisher:
         """
         waiting = [view for view in self._views.values() if view.waiting]
         if not waiting:
-            if self._views and reached.time == self._last.time and not self._is_replayed:
+            if self._views and reached.time == self._session.last.time and not self._is_replayed:
                 self._expect_same(reached)
             return
         self._is_replayed = True
@@ -324,7 +303,7 @@ class Publisher:
 
         All that do not change are told together, so that the record of progress need not name them.
         """
-        shares = self._last.views
+        shares = self._session.last.views
         idle = [v.output.name for v in waiting if v.is_idle and v.state == shares[v.output.name]]
         return () if self._frontiers.due(idle, reached) else set(idle)
 
@@ -340,7 +319,7 @@ class Publisher:
         """
         due = self._owed_frontiers(reached)
         is_behind = any(view.is_due for view in self._views.values())
-        if (due or is_behind or self.fault is not None) and self._has_answer():
+        if (due or is_behind or self._session.fault is not None) and self._session.has_answer():
             if due:
                 nothing = {name: [self._views[name].nothing(reached)] for name in due}
                 self._publish(nothing, None)
@@ -349,23 +328,9 @@ class Publisher:
 
     def _owed_frontiers(self, reached: Reached) -> Collection[str]:
         """The views that are due to be told a time, although they have no change."""
-        if not self._is_open or reached.time != self._last.time:
+        if not self._session.is_open or reached.time != self._session.last.time:
             return ()
         return self._frontiers.due((n for n, v in self._views.items() if v.keeps_pace), reached)
-
-    def _has_answer(self) -> bool:
-        """Whether a broker answers at once; if none does, that is told."""
-        try:
-            self._ask()
-        except KafkaException as error:
-            self._recover(error)
-            return False
-        self.fault = None
-        return True
-
-    def _ask(self) -> None:
-        """Ask the brokers for something (raises KafkaException where none answers at once)."""
-        self._topics.expect_answer(self._service.progress_topic, _ANSWER_SECONDS)
 
     def _try_again(self) -> None:
         """Try again to publish views that have stalled, once they are due."""
@@ -384,8 +349,8 @@ class Publisher:
         while view.waiting:
             written = view.backlog()
             time = written[-1].reached.time
-            sent = view.outgoing(written, True, time if time < self._last.time else None)
-            record = self._last.next(self._states([sent]))
+            sent = view.outgoing(written, True, time if time < self._session.last.time else None)
+            record = self._session.last.next(self._states([sent]))
             faults = self._transact(record, [sent])
             if faults is None:
                 view.state = sent.state
@@ -397,7 +362,7 @@ class Publisher:
 
     def close(self) -> None:
         """Let go of the connection."""
-        self._let_go()
+        self._session.close()
 
     def _publish(
         self,
@@ -436,12 +401,12 @@ class Publisher:
         self, views: Mapping[str, Published], reached: Reached | None, *, advances: bool
     ) -> Progress:
         if reached is None:
-            return self._last.next(views)
+            return self._session.last.next(views)
         told = reached.offsets.told()
-        return self._last.next(
+        return self._session.last.next(
             views,
             advances=advances
-            and reached.time > self._last.time,  # a view put at a time of before is alone
+            and reached.time > self._session.last.time,  # a view put at a time of before is alone
             time=reached.time,
             moment=reached.moment,
             ranges=reached.ranges,
@@ -458,8 +423,8 @@ class Publisher:
         """
 
         def attempt() -> Mapping[str, IvmError] | None:
-            self._connect()
-            if self._last.seal() == record.seal():
+            self._session.connect()
+            if self._session.last.seal() == record.seal():
                 return None  # its commit had succeeded, only the answer was lost
             try:
                 self._attempt(record, outgoing)
@@ -468,7 +433,7 @@ class Publisher:
                 if is_over or self._stopping.is_set():
                     raise
                 faults = self._given_up(outgoing)
-                if self._last.seal() == record.seal():
+                if self._session.last.seal() == record.seal():
                     return None
                 if faults is None:
                     raise
@@ -476,10 +441,10 @@ class Publisher:
             return None
 
         is_new = any(self._views[sent.view].is_new for sent in outgoing)
-        return self._patiently(attempt, _REQUEST_SECONDS if is_new else inf)
+        return self._session.patiently(attempt, _REQUEST_SECONDS if is_new else inf)
 
     def _attempt(self, record: Progress, outgoing: Sequence[Outgoing]) -> None:
-        producer = self._producer
+        producer = self._session.producer
         assert producer is not None
         started = clock.monotonic()
         with TRACER.start_as_current_span("transaction") as span:
@@ -487,7 +452,7 @@ class Publisher:
             span.set_attribute("ivm.connection", self._connection.name)
             span.set_attribute("ivm.messages", sum(len(sent.messages) for sent in outgoing))
             self._write(producer, record, outgoing)
-        self._last = record
+        self._session.last = record
         self.transactions.committed += 1
         self.transactions.seconds += clock.monotonic() - started
         for sent in outgoing:
@@ -511,12 +476,12 @@ class Publisher:
 
         The producer after this one finds out whether the transaction was committed after all.
         """
-        assert self._producer is not None
+        assert self._session.producer is not None
         self.transactions.given_up += 1
-        self._producer.hear()
-        errors = self._producer.refused
-        self._let_go()
-        self._connect()
+        self._session.producer.hear()
+        errors = self._session.producer.refused
+        self._session.close()
+        self._session.connect()
         faults: dict[str, IvmError] = {}
         is_measured = False
         for sent in outgoing:
@@ -540,9 +505,9 @@ class Publisher:
         if faults := self._faults(outgoing):
             raise BrokerFault("; ".join(map(str, faults.values())))
         try:
-            self._ask()
+            self._session.ask()
         except KafkaException as error:
-            self.fault = self._fault(error)
+            self._session.fault = self._session.fault_of(error)
 
     def _measure(self, name: str) -> bool:
         """Ask again for the limits of a view's topic; whether they have changed."""
@@ -556,169 +521,17 @@ class Publisher:
         if view.is_new:
             raise fault
         if isinstance(fault, Unavailable):
-            view.stall(str(fault), self._last.time)
+            view.stall(str(fault), self._session.last.time)
         else:
             view.fail(f"{fault.code}: {fault}")
-
-    # --- the connection ---
-
-    def _start(self) -> None:
-        """The first time: be the one instance that publishes, and say so."""
-        if self._is_open:
-            return
-        self._topics.ensure(self._service.progress_topic, 1, None, PROGRESS_CONFIG)
-        self._connect()
-        record = self._last.next(in_full=True, instance=self._instance)
-        self._attempt(record, ())
-        self._is_open = True
-
-    def _connect(self) -> None:
-        """Get a producer that may begin a transaction, and read the committed progress."""
-        if self._producer is not None and self._producer.is_usable():
-            return
-        self._let_go()
-        # Before anyone is fenced: another service, or a newer instance of this one, shall go on.
-        # Nothing more follows from it: the markers of a transaction come after its answer.
-        self._expect_ours(self._read())
-        producer = TransactionalProducer(
-            self._connection.librdkafka(),
-            f"{self._service.name}.{self._connection.name}",
-            self._service.transaction_seconds,
-            self._batch_bytes,
-            self._stopping.is_set,
-        )
-        try:
-            producer.init()
-            place = self._service.progress_topic, 0
-            end = self._cluster.ends([place], committed=False)[place]
-            self._adopt(self._read(end))
-        except BaseException:
-            producer.close()
-            raise
-        self._producer = producer
-
-    def _read(self, end: int = 0) -> Progress:
-        """The last record of progress, with all before offset `end` decided."""
-        options = self._connection.librdkafka()
-        topic, key = self._service.progress_topic, self._connection.name
-        found = last_progress(options, topic, key, end)
-        return found or Progress(self._journal.identity, self._instance)
-
-    def _adopt(self, found: Progress) -> None:
-        """Take `found` for the last record, which it is once the producer has its epoch.
-
-        Raises SinkDiverged, SinkFenced.
-        """
-        self._expect_ours(found)
-        if self._is_open and found.batch < self._last.batch:
-            raise SinkDiverged(
-                f"{self._where} ends with batch {found.batch}; batch {self._last.batch} was "
-                f"committed; {REMEDY}"
-            )
-        self._last = found
-
-    def _expect_ours(self, found: Progress) -> None:
-        """Raise SinkDiverged, SinkFenced unless this instance wrote `found`, or one before it."""
-        if found.service != self._journal.identity:
-            raise SinkDiverged(
-                f"{self._where} belongs to a service with another data directory; set `service` "
-                f"(IVM_SERVICE) to something else than {self._service.name!r}, or restore the "
-                "data directory"
-            )
-        is_older = found.batch < self._last.batch
-        if self._is_open and found.instance != self._instance and not is_older:
-            raise SinkFenced(
-                f"another instance of service {self._service.name!r} publishes through connection "
-                f"{self._connection.name!r} now; this one has stopped"
-            )
-
-    def _let_go(self) -> None:
-        if self._producer is not None:
-            self._producer.close()
-            self._producer = None
-
-    def _patiently(self, work: Callable[[], Answer], seconds: float = inf) -> Answer:
-        """The result of `work`, tried until the brokers let it succeed, or for so long.
-
-        Raises BrokerFault when that is over or the service stops, SinkFenced.
-        """
-        wait, deadline = _FIRST_WAIT, clock.monotonic() + seconds
-        while True:
-            try:
-                answer = work()
-            except (KafkaException, Unavailable) as error:
-                if self._stopping.is_set():
-                    raise BrokerFault(f"{self._told(error)} (the service is stopping)") from error
-                self._recover(error)
-                if clock.monotonic() > deadline:
-                    self.fault = None
-                    raise BrokerFault(self._told(error)) from error
-                if self._stopping.wait(wait):
-                    raise BrokerFault(f"{self._told(error)} (the service is stopping)") from error
-                wait = min(wait * 2, _LONGEST_WAIT)
-            else:
-                self.fault = None
-                return answer
-
-    def _recover(self, error: KafkaException | Unavailable) -> PartFault:
-        """Be ready for another attempt (raises SinkFenced if a newer instance is at work)."""
-        fault = self.fault = self._fault(error)
-        producer = self._producer
-        self._let_go()
-        if producer is None or not isinstance(error, KafkaException) or not is_fencing(error):
-            return fault
-        if not producer.expired:
-            raise SinkFenced(
-                f"another instance of service {self._service.name!r} has taken over connection "
-                f"{self._connection.name!r}; this one has stopped"
-            ) from error
-        return fault
-
-    def _fault(self, error: KafkaException | Unavailable) -> PartFault:
-        """The fault of the connection that an error tells of."""
-        setting = error.setting if isinstance(error, Unavailable) else None
-        return PartFault(
-            f"connection {self._connection.name}",
-            f"connections.{self._connection.name}.{setting or 'bootstrap_servers'}",
-            self._told(error),
-        )
-
-    def _told(self, error: KafkaException | Unavailable) -> str:
-        if isinstance(error, Unavailable):
-            return str(error)
-        producer = self._producer
-        fault = producer.fault if producer is not None else None
-        return f"connections.{self._connection.name}.bootstrap_servers: {fault or error.args[0]}"
-
-    # --- what must agree ---
-
-    @property
-    def _where(self) -> str:
-        return f"topic {self._service.progress_topic!r} ({self._connection.name!r})"
-
-    def _expect_journaled(self) -> None:
-        """Raise SinkDiverged unless the journal knows the published time."""
-        first, last = self._journal.committed_time, self._journal.last_time
-        time = self._last.time
-        if not first <= time <= last:
-            raise SinkDiverged(
-                f"{self._where} ends with time {time}, and the journal has committed {first} and "
-                f"prepared {last}: one of both was replaced by an older one; {REMEDY}"
-            )
-        for entry in self._journal.entries():
-            if entry.time == time and not set(entry.ranges) <= set(self._last.ranges):
-                raise SinkDiverged(
-                    f"{self._where}: time {time} was published from other input records than the "
-                    f"journal says; {REMEDY}"
-                )
 
     def _expect_same(self, reached: Reached) -> None:
         """Compare the last published time with its replay (raises SinkDiverged)."""
         self._is_replayed = True
-        if not set(reached.ranges) <= set(self._last.ranges):
+        if not set(reached.ranges) <= set(self._session.last.ranges):
             raise SinkDiverged(
-                f"{self._where}: time {reached.time} was published from other input records than "
-                f"were replayed; {REMEDY}"
+                f"{self._session.where}: time {reached.time} was published from other input "
+                f"records than were replayed; {REMEDY}"
             )
         for view in self._views.values():
             view.expect_same()

@@ -13,7 +13,8 @@ from connectors.errors import UnknownConnection
 from connectors.health import PartFault
 from connectors.progress.journal import Journal
 from connectors.sinks.kafka.counts import Sent, Transactions
-from connectors.sinks.kafka.publisher import Publisher, Service
+from connectors.sinks.kafka.publisher import Publisher
+from connectors.sinks.kafka.session import Service
 from connectors.sinks.sink import Changes, Output, Reached, Redefined
 
 
