@@ -15,4 +15,3 @@ cdef class Evaluate(Fallible):
     # Evaluates the rows that the source has so far, and empties it: the source calls this while it steps.
     cdef int take(self) except -1 nogil
     cdef int _evaluate(self) except -1 nogil
-    cdef int _apply(self, const Updates* some) except -1 nogil

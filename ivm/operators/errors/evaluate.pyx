@@ -14,7 +14,6 @@ from ivm.expressions.program cimport Program
 from ivm.rows.updates cimport Updates, empty_updates, release, reserve
 from ivm.expressions.kernels.vectors cimport VECTOR
 from ivm.trace.batch cimport Batch
-from ivm.trace.sorting.sort cimport add_up_neighbours
 
 
 cdef class Fallible(Operator):
@@ -37,10 +36,7 @@ cdef class Fallible(Operator):
 cdef class Evaluate(Fallible):
     """Filters and maps each update of `source` by `program`.
 
-    The source may hand over its rows while it is at work (`take`), so that they stay in the cache. What is
-    left of neighbours may be equal, and is added up there: as a total passes from 5 to 6 to 7, a row that was
-    joined with it and that `value > total / 10` keeps is put in and taken out with each, and only the first and
-    the last of these show.
+    The source may hand over its rows while it is at work (`take`), so that they stay in the cache.
     """
 
     def __init__(self, Region region, int row_words, Operator source, Program program):
@@ -56,7 +52,7 @@ cdef class Evaluate(Fallible):
         if self.taken == 0:
             self.out.length = 0
         self.taken += self.source.out.length
-        self._apply(&self.source.out)
+        self.program.apply(&self.source.out, &self.out, &self.errors)
         self.source.out.length = 0
         return 0
 
@@ -75,16 +71,10 @@ cdef class Evaluate(Fallible):
         cdef Py_ssize_t left = some.length, most = left if self.region.budget == NULL else <Py_ssize_t> WORTH_LOOKING
         while left > 0:
             some.length = min(left, most)
-            self._apply(&some)
+            self.program.apply(&some, &self.out, &self.errors)
             spend(self, some.length)
             some.words += some.length * some.stride
             left -= some.length
-        return 0
-
-    cdef int _apply(self, const Updates* some) except -1 nogil:
-        cdef Py_ssize_t before = self.out.length
-        self.program.apply(some, &self.out, &self.errors)
-        add_up_neighbours(&self.out, before)
         return 0
 
     cdef void abandon(self) noexcept nogil:

@@ -7,10 +7,6 @@ from ivm.trace.sorting.bucket_sort cimport Sorting
 # strictly. 0, or -1 where memory is short (then nothing is lost, but unsorted).
 cdef int consolidate(Updates* updates) noexcept nogil
 
-# Adds up the diffs of neighbours with equal (row, time), of which the later ones are from `first` on, and drops
-# zeros: for those not sorted, a consolidation of what is next to each other, without a sort.
-cdef void add_up_neighbours(Updates* updates, Py_ssize_t first) noexcept nogil
-
 # The length of the leading run of `n` rows, or of all updates, that ascends strictly without a zero diff.
 cdef Py_ssize_t ascending_run(const uint64_t* row, Py_ssize_t n, int stride, int compared) noexcept nogil
 cdef Py_ssize_t run_of(const Updates* updates) noexcept nogil

@@ -15,7 +15,6 @@ from libc.string cimport memcpy, memmove, memset
 
 from ivm.rows.updates cimport (
     Updates, append_dressed, compared_words, copy_update, empty_like, empty_updates, release, reserve,
-    update_at,
 )
 from ivm.trace.counts cimport add_to
 from ivm.trace.sorting.bucket_sort cimport (
@@ -56,7 +55,7 @@ cdef int consolidate(Updates* updates) noexcept nogil:
         return 0
     if updates.length < INSERTION_LENGTH:
         _insertion_sort(updates, compared)
-        add_up_neighbours(updates, 0)
+        _add_up_in_place(updates, compared)
         return 0
     run = run_of(updates)
     if run == updates.length:
@@ -88,22 +87,23 @@ cdef void _insertion_sort(Updates* updates, int compared) noexcept nogil:
         copy_update(updates.words + j * stride, held, stride)
 
 
-cdef void add_up_neighbours(Updates* updates, Py_ssize_t first) noexcept nogil:
-    cdef int compared = updates.row_words + updates.time_words, diff = updates.stride - 1
-    cdef Py_ssize_t i, kept = first
-    cdef uint64_t* update
-    cdef uint64_t* last
-    for i in range(first, updates.length):
-        update = update_at(updates, i)
-        last = update_at(updates, kept - 1) if kept > 0 else NULL
-        if last != NULL and compare_words(last, update, compared) == 0:
-            add_to(&last[diff], update[diff])
-        else:
-            last = update_at(updates, kept)
+cdef void _add_up_in_place(Updates* updates, int compared) noexcept nogil:
+    cdef int stride = updates.stride, diff = updates.stride - 1
+    cdef Py_ssize_t i = 0, j, kept = 0
+    cdef uint64_t total
+    while i < updates.length:
+        total = updates.words[i * stride + diff]
+        j = i + 1
+        while j < updates.length and compare_words(
+                updates.words + i * stride, updates.words + j * stride, compared) == 0:
+            add_to(&total, updates.words[j * stride + diff])
+            j += 1
+        if total != 0:
             if kept != i:
-                copy_update(last, update, updates.stride)
+                copy_update(updates.words + kept * stride, updates.words + i * stride, stride)
+            updates.words[kept * stride + diff] = total
             kept += 1
-        kept -= last[diff] == 0
+        i = j
     updates.length = kept
 
 

@@ -225,19 +225,3 @@ def test_arrangements_tell_the_time_that_making_them_has_taken() -> None:
     parts = [e for e in made.operators("view").operators if e.arrangement == "view[src]"]
     assert seconds["view[src]"] == pytest.approx(sum(e.seconds for e in parts if e.loop is None))
     assert seconds["view[src] (histories)"] is None
-
-
-def test_what_a_total_puts_in_and_takes_out_again_at_one_time_is_not_passed_on() -> None:
-    total = Reduce(edges, (), (Aggregate("sum", 1, "total", INT, True),))
-    beside = Join(Arrange(edges, ()), Arrange(total, ()), (("src", 0), ("total", 2)))
-    src, sum_ = columns(beside)
-    below = Filter(beside, Call("lt", (src, sum_), pa.bool_(), True))
-    view = Map(below, (("double", Call("multiply", (src, Literal(2, INT)), INT, False)),))
-    made = pool()
-    made.install("view", view, ["double"])
-    numbers = pa.array(range(1, NODES), INT)
-    rows = pa.record_batch([numbers, pa.array([NODES] * len(numbers), INT)], schema=EDGES)
-    times = np.arange(len(numbers), dtype=np.uint64)
-    made.feed("edges", rows, np.ones(len(numbers), np.int64), times)
-    made.advance(NODES)
-    assert operator(made, "Evaluate").rows == len(numbers)
