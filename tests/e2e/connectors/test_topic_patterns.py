@@ -220,3 +220,17 @@ def test_a_source_that_is_dropped_and_declared_again_reads_all_topics_anew(
     assert reading.journal.tables == {}
     add(reading, orders(shop))
     wait_for(reading, ("eu", 1), ("eu", 1), ("us", 1), ("us", 1))
+
+
+def test_real_time_mode_reads_topics_that_come_later(
+    service: Service, kafka: Kafka, shop: str
+) -> None:
+    connect(service, kafka.address)
+    service.close()
+    service.open(trigger="real-time")
+    service.pipeline.start([])
+    country(kafka, shop, "eu", 1)
+    add(service, orders(shop))
+    wait_for(service, ("eu", 1))
+    country(kafka, shop, "us", 2)
+    wait_for(service, ("eu", 1), ("us", 2))
