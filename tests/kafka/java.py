@@ -43,9 +43,33 @@ def classpath(name: str) -> str:
     return str(JARS / name / "*")
 
 
-def run(jars: str, main: str, *arguments: str | Path) -> str:
-    """Run a Java program to its end; what it wrote (raises CalledProcessError)."""
-    command = [_java(), *_OPTIONS, _LOG_LEVEL, "-cp", classpath(jars), main, *map(str, arguments)]
+def compiled(name: str, jars: str, directory: Path) -> Path:
+    """The directory with a class of this folder, made with these jars.
+
+    Raises NoJars without them, or without a compiler, and CalledProcessError.
+    """
+    javac = shutil.which("javac")
+    if javac is None:
+        raise NoJars("no javac (Debian's package is default-jdk-headless)")
+    source = Path(__file__).with_name(f"{name}.java")
+    command = [javac, "-cp", classpath(jars), "-d", str(directory), str(source)]
+    subprocess.run(command, check=True)
+    return directory
+
+
+def run(
+    jars: str,
+    main: str,
+    *arguments: str | Path,
+    options: Iterable[str] = (),
+    classes: Path | None = None,
+) -> str:
+    """Run a Java program to its end; what it wrote (raises CalledProcessError).
+
+    `classes` is a directory of classes beside those of `jars`.
+    """
+    path = classpath(jars) if classes is None else f"{classpath(jars)}:{classes}"
+    command = [_java(), *_OPTIONS, _LOG_LEVEL, *options, "-cp", path, main, *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

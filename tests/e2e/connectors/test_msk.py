@@ -12,7 +12,7 @@ from connectors.kafka.topics import Cluster
 from tests.faults.publishing import History, Publishing, output
 from tests.kafka import presigned
 from tests.kafka.broker import Broker
-from tests.kafka.java import NoJars
+from tests.kafka.java import NoJars, compiled
 
 pytest.importorskip("aws_msk_iam_sasl_signer", reason="the extra ivm[msk] is not installed")
 
@@ -33,7 +33,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
             secured=True,
             settings=presigned.SETTINGS,
             options=presigned.OPTIONS,
-            classes=presigned.compiled(directory),
+            classes=compiled("PresignedTokens", "broker", directory),
         ) as broker:
             yield broker
     except NoJars as reason:
