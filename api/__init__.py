@@ -1,6 +1,6 @@
 """The service: settings, runtime (the composition root), REST, command line and demo.
 
-- `answers`: the JSON of every answer, as OpenAPI describes it
+- `answers/`: the JSON of every answer, as OpenAPI describes it
 - `app`: the FastAPI application over one runtime
 - `catching_up`: finds sources that have yet to read the records from before their declaration
 - `cli/`: the command line `ivm`
