@@ -4,6 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+# In the place of a file that is closed: no file has this number.
+CLOSED = -1
+
 
 def append(file: int, size: int, data: bytes, sync: bool = True) -> None:
     """Write `data` at the end `size` of `file`; on failure the file keeps `size` bytes.
@@ -24,6 +27,20 @@ def write(file: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(file, rest) :]
+
+
+def close(file: int) -> int:
+    """Close `file` unless it is `CLOSED`, and return that, to be kept in its place.
+
+    A number that is closed twice may be that of another file by then.
+
+    >>> file = os.open("/dev/null", os.O_RDONLY)
+    >>> file = close(file)
+    >>> file = close(file)
+    """
+    if file != CLOSED:
+        os.close(file)
+    return CLOSED
 
 
 def cut(file: int, size: int) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from connectors.errors import KeyReused
-from connectors.files.durable import append, cut, replace, sync_directory
+from connectors.files.durable import CLOSED, append, close, cut, replace, sync_directory
 from connectors.files.lines import checked_line, read_checked
 from connectors.files.retention import Retention, beyond, remove
 from connectors.files.writer import SEGMENT_BYTES, TopicWriter
@@ -103,11 +103,12 @@ class WrittenTopic:
             return sum(segment.size for segment in segments)
 
     def close(self) -> None:
-        """Release the files; they need no recovery."""
+        """Release the files, unless that is done; they need no recovery."""
         with self._lock:
-            self._compact()
-            self._topic.close()
-            os.close(self._log)
+            if self._log != CLOSED:
+                self._compact()
+                self._topic.close()
+                self._log = close(self._log)
 
     def _commit(self, request: _Request, key: str | None, records: Sequence[bytes]) -> None:
         line = checked_line(_entry(request, key) | {"records": [r.decode() for r in records]})
@@ -147,7 +148,7 @@ class WrittenTopic:
         self._topic.sync()
         data = b"".join(checked_line(_entry(r, key)) for key, r in self._known.items())
         replace(self._path, data)
-        os.close(self._log)
+        self._log = close(self._log)
         self._log = os.open(self._path, os.O_RDWR | os.O_APPEND)
         self._size = len(data)
 

@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 
 from connectors.errors import InvalidRecord, TopicTruncated
-from connectors.files.durable import cut, sync_directory, write
+from connectors.files.durable import CLOSED, close, cut, sync_directory, write
 from connectors.files.index import Segment
 from connectors.files.layout import bases, partition_directory, segment_path
 
@@ -39,6 +39,7 @@ class TopicWriter:
         self._directory.mkdir(parents=True, exist_ok=True)
         self._segment_bytes = segment_bytes
         self._segment_seconds = segment_seconds
+        self._file = CLOSED
         self._reopen()
 
     @property
@@ -94,7 +95,7 @@ class TopicWriter:
             )
         if end == self._end:
             return
-        os.close(self._file)
+        self._file = close(self._file)
         found = bases(self._directory)
         keep = max((base for base in found if base <= end), default=0)
         for base in reversed(found):
@@ -106,9 +107,10 @@ class TopicWriter:
         self._reopen()
 
     def close(self) -> None:
-        """Sync and release the file."""
-        self.sync()
-        os.close(self._file)
+        """Sync and release the file, unless that is done."""
+        if self._file != CLOSED:
+            self.sync()
+            self._file = close(self._file)
 
     def _reopen(self) -> None:
         base = max(bases(self._directory), default=0)

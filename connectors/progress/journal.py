@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from connectors.errors import JournalCorrupt, JournalInUse, OffsetGap
-from connectors.files.durable import append, cut, sync_directory, write
+from connectors.files.durable import append, close, cut, sync_directory, write
 from connectors.files.durable import replace as replace_file
 from connectors.files.lines import checked_line, read_checked
 from connectors.offsets import Ends
@@ -92,7 +92,7 @@ class Journal:
             sync_directory(path.parent)
             self._size = self._load()
         except Exception:
-            os.close(self._file)
+            self._file = close(self._file)
             raise
 
     @property
@@ -390,8 +390,9 @@ class Journal:
         replace_file(path, content)
 
     def close(self) -> None:
-        """Release the file."""
-        os.close(self._file)
+        """Release the file, unless that is done."""
+        with self._lock:
+            self._file = close(self._file)
 
     def _append(self, record: dict[str, Any], sync: bool = True) -> None:
         line = checked_line(record)
