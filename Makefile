@@ -135,6 +135,9 @@ check: $(BUILT)
 soak: $(BUILT) build/jars/broker build/jars/spark.jsa
 	$(call say,Maintaining $(QUERIES) random queries of each grammar beside PostgreSQL)
 	@$(BIN)/python -m tests.property --queries $(QUERIES) --seed $$RANDOM
+	$(call say,Trying a thousand examples of each property)
+	@$(BIN)/python -m pytest -n 2 --timeout 0 -o faulthandler_timeout=0 --hypothesis-profile long \
+		tests/property tests/unit/rows tests/unit/pool
 	$(call say,Running ten million updates)
 	@$(BIN)/python -m tests.soak
 	$(call say,Killing and freezing the service and its broker under load)

@@ -18,8 +18,10 @@ from tests.scheduling import ByStack, order
 
 __all__ = ["broker", "judge", "kafka", "secured"]
 
-settings.register_profile("ivm", deadline=None, print_blob=True)
+# In `make quick` few examples, in `make soak` many: they differ from run to run.
+settings.register_profile("ivm", deadline=None, print_blob=True, max_examples=40)
 settings.register_profile("quick", settings.get_profile("ivm"), max_examples=15)
+settings.register_profile("long", settings.get_profile("ivm"), max_examples=1_000)
 settings.load_profile("ivm")
 
 # What services log in the process of a test is no output of the commands that it calls meanwhile.
