@@ -2,7 +2,7 @@
 
 A member without a value is null, and one that does not apply is left out.
 
-- `base`: what several answers are made of: columns, progress, and how an example is given
+- `base`: parts that several answers share: columns, progress, and the form of an example
 - `health`: the service as a whole, and problem documents
 - `plans`: plans and arrangements
 - `quarantine`: records that could not be decoded

@@ -1,4 +1,4 @@
-"""What several answers are made of: columns, progress, and how an example is given."""
+"""Parts that several answers share: columns, progress, and the form of an example."""
 
 from typing import Annotated, Any, Self
 

@@ -84,7 +84,7 @@ def _await_ready(service: ServiceClient, seconds: float) -> dict[str, Any]:
             else:
                 if found["status"] == "ready" or time.monotonic() > deadline:
                     return found
-                # Who has no key is told no faults.
+                # A caller without a key is told no faults.
                 first: dict[str, Any] = next(iter(found.get("faults", ())), {})
                 shown.update(
                     task,

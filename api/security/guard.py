@@ -95,7 +95,7 @@ class Guard:
         return page.netloc == host or page.hostname in self._hosts
 
     async def _admitted(self, scope: Scope, headers: Headers) -> Principal | None:
-        """Who asks (raises Unauthorized, TooManyRequests)."""
+        """The principal that asks (raises Unauthorized, TooManyRequests)."""
         if self._keyring is None:
             return ANYONE
         principal = await self._principal(headers.get("authorization", ""))

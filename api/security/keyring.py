@@ -14,7 +14,7 @@ from api.errors import KeysCorrupt, located, unknown
 from api.security.keys import ApiKey, parts
 from connectors.files import durable
 
-# How often the file is looked at, in seconds.
+# The file is looked at every so many seconds.
 PERIOD = 1.0
 
 _KEYS = TypeAdapter(list[ApiKey])

@@ -59,7 +59,7 @@ class ApiKey(BaseModel):
 
     @property
     def principal(self) -> Principal:
-        """Who asks with this key."""
+        """The principal that asks with this key."""
         name = f"key {self.name} ({self.id})"
         return Principal(name, self.role, self.grants, self.requests_per_second, self.body_bytes)
 
@@ -86,5 +86,5 @@ def parts(key: str) -> tuple[str, str] | None:
 
 
 def hashed(secret: str) -> str:
-    """What the file keeps of a secret."""
+    """The digest of a secret, which is all that the file keeps of it."""
     return sha256(secret.encode()).hexdigest()

@@ -22,9 +22,9 @@ from api.security.principal import Principal, Role
 
 # Signatures that the issuer alone can make: no secret is shared with it.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
-# How far the issuer's clock may be off, in seconds.
+# The issuer's clock may be off by so many seconds.
 LEEWAY = 30.0
-# How long keys are kept, and how soon unknown ones are looked for again, in seconds.
+# Keys are kept so many seconds, and unknown ones looked for again after so many.
 KEPT, PAUSE = 3600.0, 30.0
 TIMEOUT = 5.0
 MOST_BYTES = 1 << 20
@@ -72,12 +72,12 @@ class Issuer:
         self._verified: dict[bytes, tuple[Principal, float]] = {}
 
     def remembered(self, token: str) -> Principal | None:
-        """Who asks with a token that was verified before and has not expired; does not block."""
+        """The principal of a token that was verified before and has not expired; does not block."""
         found = self._verified.get(_digest(token))
         return found[0] if found is not None and time.time() < found[1] else None
 
     def verify(self, token: str) -> Principal | None:
-        """Who asks with a token; None if it is not good. It may wait for the issuer."""
+        """The principal of a token; None if it is not good. It may wait for the issuer."""
         try:
             key = self._key(jwt.get_unverified_header(token).get("kid", ""))
             if key is None:

@@ -9,7 +9,7 @@ from api.errors import Forbidden
 
 
 class Role(IntEnum):
-    """What a principal may do; each role may do what the one before may."""
+    """The deeds a principal may do; each role may do what the one before may."""
 
     read = 1
     """Look rows up, follow changes, ask queries."""
@@ -63,4 +63,4 @@ class Principal:
 
 
 ANYONE = Principal("anyone", Role.admin)
-"""Who asks a service that is open."""
+"""The principal of every request to a service that is open."""
