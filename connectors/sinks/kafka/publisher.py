@@ -30,7 +30,6 @@ from connectors.errors import (
 )
 from connectors.formats.schema_registry import config_of, registry
 from connectors.health import PartFault
-from connectors.kafka.topics import Cluster
 from connectors.progress.journal import Journal
 from connectors.sinks.avro import AvroEncoding
 from connectors.sinks.connect import ConnectEncoding
@@ -68,7 +67,6 @@ class Publisher:
         self._service = service
         self._journal = journal
         self._stopping = stopping
-        self._cluster = Cluster(connection)
         self._topics = Topics(connection.librdkafka())
         self._session = Session(connection, service, journal, self._topics, stopping)
         self._is_replayed = False
@@ -227,7 +225,7 @@ class Publisher:
     def _owed(self, topic: Topic) -> dict[bytes, int]:
         """The keys that a former life of a view has left in a topic, with their partitions."""
         places = [(topic.name, partition) for partition in range(topic.partitions)]
-        ends = self._cluster.ends(places, committed=False)
+        ends = self._session.cluster.ends(places, committed=False)
         by_partition = {partition: end for (_, partition), end in ends.items()}
         return former_keys(self._connection.librdkafka(), topic.name, by_partition)
 

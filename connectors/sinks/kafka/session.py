@@ -58,7 +58,7 @@ class Session:
 
     Used by one thread at a time, but for `fault`, `ask` and `fault_of`. `fault` says what keeps a
     transaction from being committed, while it does. `is_open` once this instance is known to be
-    the one. A producer's batches take `batch_bytes` at most.
+    the one. A producer's batches take `batch_bytes` at most. `cluster` asks the same brokers.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Session:
         self._journal = journal
         self._topics = topics
         self._stopping = stopping
-        self._cluster = Cluster(connection)
+        self.cluster = Cluster(connection)
         self.instance = uuid.uuid4().hex
         self.producer: TransactionalProducer | None = None
         self.last = Progress("", "")
@@ -101,7 +101,7 @@ class Session:
         try:
             producer.init()
             place = self._service.progress_topic, 0
-            end = self._cluster.ends([place], committed=False)[place]
+            end = self.cluster.ends([place], committed=False)[place]
             self._adopt(self._read(end))
         except BaseException:
             producer.close()

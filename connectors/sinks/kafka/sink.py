@@ -132,6 +132,8 @@ class KafkaSink:
         """Let go of all connections."""
         for publisher in self._publishers.values():
             publisher.close()
+        self._publishers.clear()  # a client, with its threads, lives as long as it is known
+        self._views.clear()
 
     def _publisher(self, name: str) -> Publisher:
         if name not in self._connections:

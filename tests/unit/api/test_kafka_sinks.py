@@ -340,6 +340,24 @@ def test_a_restart_goes_on_where_it_was(service: Service, kafka: Kafka) -> None:
     assert after.instance != before.instance
 
 
+def test_a_service_that_has_stopped_holds_no_client_of_a_broker(
+    service: Service, kafka: Kafka
+) -> None:
+    before = threads_of_clients()
+    other = Service(service.runtime.settings.data / "other", kafka.address)
+    other.client.put("/v1/sources/orders", json=ORDERS).raise_for_status()
+    other.put().raise_for_status()
+    assert threads_of_clients() > before
+    other.stop()
+    assert threads_of_clients() <= before
+
+
+def threads_of_clients() -> int:
+    """The threads that librdkafka runs in this process."""
+    names = (task / "comm" for task in Path("/proc/self/task").iterdir())
+    return sum(name.read_text().startswith("rdk:") for name in names)
+
+
 def test_a_view_that_is_dropped_leaves_its_topic_and_no_number(
     service: Service, kafka: Kafka
 ) -> None:
