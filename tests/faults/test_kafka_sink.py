@@ -11,7 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -144,7 +144,8 @@ def test_row_6_an_instance_that_lost_its_producer_does_not_fence_a_newer_one(
     first.deliver(world.histories)
     shutil.copytree(world.directory, tmp_path / "copy")
     second = world.started(directory=tmp_path / "copy")
-    first.sink.close()  # as after a fault, whereupon a new producer is made
+    for publisher in cast(Any, first.sink)._publishers.values():
+        publisher.close()  # as after a fault, whereupon a new producer is made
     with pytest.raises(SinkFenced, match="another instance"):
         first.deliver(world.histories)
     first.close()
