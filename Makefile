@@ -12,7 +12,7 @@
 #   make check   formatting, lint, types, import direction, stubs of the extensions
 #   make checked the engine's tests on extensions that check bounds, addresses and undefined behaviour
 #   make races   those in which threads share work, on extensions whose accesses ThreadSanitizer watches
-#   make soak    thousands of random queries; ten million updates; kills and freezes under a larger load
+#   make soak    thousands of random queries; ten million updates; an hour at 50,000 changes/s; kills and freezes under a larger load
 #   make fuzz    a million inputs to the front-ends, and as many records and constants: no crash, no hang
 #   make bench   the engine's benchmarks beside differential-dataflow, and with two workers beside one: half an hour
 #   make profile the engine's hottest functions in a workload of the benchmarks: WORKLOAD=bfs
@@ -41,6 +41,10 @@ INPUTS ?= 1000000
 
 # Random queries of each grammar in a soak.
 QUERIES ?= 1000
+
+# How long the whole service is under a steady load in a soak, and the changes a second.
+MINUTES ?= 60
+RATE ?= 50000
 
 # The workload that is profiled, and its scale.
 WORKLOAD ?= count
@@ -140,6 +144,8 @@ soak: $(BUILT) build/jars/broker build/jars/spark.jsa
 		tests/property tests/unit/rows tests/unit/pool
 	$(call say,Running ten million updates)
 	@$(BIN)/python -m tests.soak
+	$(call say,Following $(RATE) changes a second for $(MINUTES) minutes)
+	@$(BIN)/python -m tests.soak.service --minutes $(MINUTES) --rate $(RATE) --page build/soak.md
 	$(call say,Killing and freezing the service and its broker under load)
 	@IVM_TEST_LOAD=long $(BIN)/python -m pytest --timeout 0 -o faulthandler_timeout=0 \
 		tests/faults/test_service_under_load.py

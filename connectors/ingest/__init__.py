@@ -5,6 +5,7 @@
 - `counts`: counts the records of decoded pieces by their outcome
 - `dedup`: finds the records of keyed tables that a restarted connector has sent again
 - `delivery`: the protocol from decoded chunks to the receiver, which counts every record once
+- `discovery`: finds the topics that match patterns, and are not read yet
 - `feed`: feeds the updates of timed batches to the pool
 - `freshness`: tells for how long partitions have had records that were not received
 - `interval_keys`: keys that are intervals, in their normal form

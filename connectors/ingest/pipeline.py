@@ -21,8 +21,6 @@ from connectors.declaration import OnError
 from connectors.errors import (
     BrokerFault,
     DuplicateTable,
-    InvalidTable,
-    JarsMissing,
     NotStalled,
     PipelineFailed,
     RegistryUnavailable,
@@ -31,9 +29,9 @@ from connectors.errors import (
     Unavailable,
     UnknownConnection,
 )
-from connectors.formats.schema_registry import Registry, config_of, registry
 from connectors.health import PartFault, part_fault
 from connectors.ingest.delivery import Delivery
+from connectors.ingest.discovery import later_topics
 from connectors.ingest.keyed_tables import KeyedTables
 from connectors.ingest.lag import Lag
 from connectors.ingest.opening import Opening
@@ -58,7 +56,7 @@ from connectors.spark.keeper import Keeper
 from connectors.spark.query import MicroBatches, Query
 from connectors.spark.realtime import RealTime
 from connectors.spark.session import create_session, stop_session
-from connectors.streams import stream_name, table_of
+from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
 
 _NONE: Mapping[str, Beginning] = MappingProxyType({})
@@ -144,16 +142,16 @@ class Pipeline:
         self._set("starting")
         settings, journal = self._settings, self._journal
         self._delivery = Delivery(
-            journal, self._quarantine, self._receiver, self._schemas, settings.isolation
+            journal, self._quarantine, self._receiver, settings.registry_of, settings.isolation
         )
         self._opening = Opening(
             settings.topics, self._control, journal, self._clusters, self._tables, self._delivery
         )
         for key, spec in self._tables.add(tables).items():
-            self._check_trigger(spec)
+            settings.check_trigger(spec)
             self._delivery.add_table(key, spec)
         if self._tables.remote() or patterns:
-            self._check_jars()
+            settings.check_jars()
         if self._starting is None:
             self.prepare()
         if self._starting is not None:
@@ -188,9 +186,9 @@ class Pipeline:
         be read.
         """
         if not spec.is_remote:
-            self._check_trigger(spec)
+            self._settings.check_trigger(spec)
             return {}
-        self._check_jars()
+        self._settings.check_jars()
         return self._clusters.preflight(spec)
 
     def held(self, spec: TableSpec, beginnings: Mapping[str, Beginning]) -> dict[str, Ends]:
@@ -225,26 +223,18 @@ class Pipeline:
         self._go_on(is_stale, frozenset().union(*companions))
 
     def _discover(self) -> Faults:
-        """Read the topics that match patterns by now; the faults of those that cannot be told.
-
-        Whatever is new begins where its topic does: its first records may have come before it was
-        seen.
-        """
-        faults: Faults = {}
-        for spec in self._tables.patterns.values():
-            try:
-                topics = self._clusters.topics(spec)
-            except (BrokerFault, UnknownConnection) as error:
-                faults[spec.name] = error
-                continue
-            read = set(self._tables.streams(spec.name))
-            if new := [topic for topic in topics if stream_name(spec.name, topic) not in read]:
-                with suppress(OSError):  # of the journal: they are seen again at the next look
-                    self._follow(spec.name, new)
+        """Read the topics that match patterns by now; the faults of those that cannot be told."""
+        found, faults = later_topics(self._clusters, self._tables)
+        for table, topics in found.items():
+            with suppress(OSError):  # of the journal: they are seen again at the next look
+                self._follow(table, topics)
         return faults
 
     def _follow(self, table: str, topics: Sequence[str]) -> None:
-        """Read these topics into the table of a pattern, those that are not read yet."""
+        """Read these topics into the table of a pattern, those that are not read yet.
+
+        Each begins where it does: its first records may have come before it was seen.
+        """
         with self._started.between_batches(), self._changed:
             if (spec := self._tables.patterns.get(table)) is None:
                 return
@@ -490,29 +480,6 @@ class Pipeline:
         assert self._opening is not None, "the pipeline is started"
         return self._opening
 
-    def _schemas(self, spec: TableSpec | None) -> Registry | None:
-        """The registry beside the cluster of a table, if there is one."""
-        name = spec.connection if spec is not None else None
-        connection = self._settings.connections.get(name or "")
-        config = config_of(connection) if connection is not None else None
-        return registry(config) if config is not None else None
-
-    def _check_trigger(self, spec: TableSpec) -> None:
-        if self._settings.trigger == "real-time" and not spec.is_remote:
-            raise InvalidTable(
-                f"table {spec.name!r}: connector: real-time mode reads Kafka alone; set "
-                "the setting trigger to micro-batch to read file topics"
-            )
-
-    def _check_jars(self) -> None:
-        jars = self._settings.jars
-        is_needed = self._settings.trigger == "real-time"
-        if is_needed and (jars is None or not any(jars.glob("*.jar"))):
-            raise JarsMissing(
-                f"spark_jars: there are no jars of Spark's Kafka source in {jars}, which real-time "
-                "mode reads with; `make jars` fetches them, then start again"
-            )
-
     def _run(self) -> None:
         """Let queries go on where the delivery is."""
         try:
@@ -586,7 +553,7 @@ class Pipeline:
         over = {
             name
             for name, stall in stalls.items()
-            if is_over(stall, faults, self._schemas(self._tables.named(name)))
+            if is_over(stall, faults, self._settings.registry_of(self._tables.named(name)))
         }
         topics = {spec.topic for spec in read if spec.name not in stalls}
         new = {at for at in ends if at[0] in topics} - self._fixed

@@ -1,4 +1,4 @@
-"""Settings of a pipeline."""
+"""Settings of a pipeline, and what a table needs of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from connectors.connections import Connection
+from connectors.errors import InvalidTable, JarsMissing
+from connectors.formats.schema_registry import Registry, config_of, registry
+from connectors.tables.spec import TableSpec
 
 Trigger = Literal["micro-batch", "real-time"]
 Isolation = Literal["table", "all"]
@@ -33,3 +36,26 @@ class PipelineSettings:
     trigger: Trigger = "micro-batch"
     isolation: Isolation = "table"
     service: str = "ivm"
+
+    def check_trigger(self, spec: TableSpec) -> None:
+        """Raise InvalidTable for a table that the trigger does not read."""
+        if self.trigger == "real-time" and not spec.is_remote:
+            raise InvalidTable(
+                f"table {spec.name!r}: connector: real-time mode reads Kafka alone; set "
+                "the setting trigger to micro-batch to read file topics"
+            )
+
+    def check_jars(self) -> None:
+        """Raise JarsMissing where Kafka is to be read with jars that are not there."""
+        is_needed = self.trigger == "real-time"
+        if is_needed and (self.jars is None or not any(self.jars.glob("*.jar"))):
+            raise JarsMissing(
+                f"spark_jars: there are no jars of Spark's Kafka source in {self.jars}, which "
+                "real-time mode reads with; `make jars` fetches them, then start again"
+            )
+
+    def registry_of(self, spec: TableSpec | None) -> Registry | None:
+        """The registry beside the cluster of a table, if there is one."""
+        connection = self.connections.get((spec.connection if spec is not None else None) or "")
+        config = config_of(connection) if connection is not None else None
+        return registry(config) if config is not None else None

@@ -6,6 +6,7 @@
 - `daemon`: the process that forks Spark's Python workers, with their modules loaded
 - `endpoint`: the Arrow Flight endpoint to which Spark's tasks hand chunks while they run
 - `handover`: applies one batch while Spark reads the next
+- `idling`: lets a source in which nothing is new be asked less often
 - `java`: finds a Java that Spark accepts
 - `kafka`: decodes records of Kafka into chunks, and has Spark's own source for real-time mode
 - `kafka_source`: the Spark data sources of Kafka topics, a connection each

@@ -20,6 +20,7 @@ from connectors.connections import Connection
 from connectors.kafka.clusters import Feed
 from connectors.kafka.fetch import Fetcher, OffsetRange
 from connectors.spark.chunks import SPARK_SCHEMA
+from connectors.spark.idling import Idling
 from connectors.spark.kafka import Decoder, decoder
 from connectors.spark.ranges import Ranges, from_json, to_json
 
@@ -78,6 +79,7 @@ class KafkaReader(DataSourceStreamReader):
         self._limit = limit
         self._parallelism = parallelism
         self._ranges: Ranges | None = None
+        self._idling = Idling()
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return to_json(self._plan().start())
@@ -89,7 +91,10 @@ class KafkaReader(DataSourceStreamReader):
         self, start: dict[str, Any], limit: ReadLimit
     ) -> dict[str, Any]:
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else self._limit
-        return to_json(self._plan().latest(from_json(start), rows))
+        self._idling.pause()
+        end = to_json(self._plan().latest(from_json(start), rows))
+        self._idling.note(end != start)
+        return end
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         tasks = self._plan().tasks(from_json(start), from_json(end), self._parallelism)

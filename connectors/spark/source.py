@@ -14,6 +14,7 @@ from connectors.attribution import reading
 from connectors.files.reader import records
 from connectors.spark.chunks import SPARK_SCHEMA, encode
 from connectors.spark.control import Position
+from connectors.spark.idling import Idling
 from connectors.spark.planner import Planner, Work
 
 NAME = "ivm_topics"
@@ -54,6 +55,7 @@ class TopicsReader(DataSourceStreamReader):
         self._limit = limit
         self._parallelism = parallelism
         self._planner: Planner | None = None
+        self._idling = Idling()
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return self._plan().start().to_json()
@@ -65,7 +67,10 @@ class TopicsReader(DataSourceStreamReader):
         self, start: dict[str, Any], limit: ReadLimit
     ) -> dict[str, Any]:
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else self._limit
-        return self._plan().latest(Position.from_json(start), rows).to_json()
+        self._idling.pause()
+        end = self._plan().latest(Position.from_json(start), rows).to_json()
+        self._idling.note(end != start)
+        return end
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         begin, stop = Position.from_json(start), Position.from_json(end)

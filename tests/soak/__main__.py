@@ -39,6 +39,7 @@ from ivm.dataflow.nodes import (
 )
 from ivm.pool import Pool
 from tests.soak.memory import resident
+from tests.soak.trend import rise
 
 INT = pa.int64()
 FIELDS: list[pa.Field] = [
@@ -170,13 +171,6 @@ def _step(pool: Pool, source: Source) -> float:
     for name in VIEWS:
         pool.drain(name)
     return taken
-
-
-def rise(figure: list[float]) -> float:
-    """By which part of its level a fitted line rises over the second half."""
-    half = np.array(figure[len(figure) // 2 :])
-    slope, _ = np.polyfit(np.arange(len(half)), half, 1)
-    return float(slope * len(half) / half.mean())
 
 
 def main(

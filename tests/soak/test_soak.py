@@ -10,8 +10,9 @@ from rich.console import Console
 
 from ivm.dataflow.nodes import Arrange, Get, Join
 from ivm.pool import Pool
-from tests.soak.__main__ import RISES, rise, run
+from tests.soak.__main__ import RISES, run
 from tests.soak.memory import resident_at_rest
+from tests.soak.trend import rise
 
 INT = pa.int64()
 FIELDS: list[pa.Field] = [pa.field("id", INT, nullable=False), pa.field("text", pa.string())]
