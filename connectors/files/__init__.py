@@ -4,6 +4,7 @@
 - `index`: finds the bytes of a partition's lines by their offsets
 - `layout`: the directories and segments of a file topic
 - `lines`: lines `crc32 json`, which show damage and can be read after any crash
+- `listing`: lists a directory again only when it has changed
 - `reader`: reads records of a file topic by offset
 - `requests`: a file topic whose records come in requests, each written whole and once
 - `retention`: finds the segments of a partition that are older, or more, than is to be kept

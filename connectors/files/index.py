@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from connectors.errors import TopicTruncated
-from connectors.files.layout import bases, segment_path
+from connectors.files.layout import named_bases, segment_path
+from connectors.files.listing import Listing
 
 STRIDE = 4096
 _BLOCK = 4 << 20
@@ -73,6 +74,8 @@ class Segment:
 
     def scan(self) -> None:
         """Take in the lines appended since the last scan (raises TopicTruncated when it shrank)."""
+        if self.size and self.path.stat().st_size == self.size:
+            return  # whole lines, all of which are known
         with self.path.open("rb", buffering=0) as file:
             if os.fstat(file.fileno()).st_size < self.size:
                 raise TopicTruncated(f"{self.path}: shorter than the {self.size} bytes read before")
@@ -116,6 +119,7 @@ class PartitionIndex:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._listing = Listing(directory)
         self._segments: dict[int, Segment] = {}
 
     @property
@@ -128,7 +132,7 @@ class PartitionIndex:
 
         Raises TopicTruncated when records that were seen before are gone from the end.
         """
-        found = bases(self._directory)
+        found = named_bases(self._listing.names())
         for gone in set(self._segments) - set(found):
             del self._segments[gone]
         for base in found:

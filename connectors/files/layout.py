@@ -6,6 +6,7 @@ next begins.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 SUFFIX = ".jsonl"
@@ -22,10 +23,11 @@ def partition_directory(root: Path, topic: str, partition: int) -> Path:
 
 def partitions(root: Path, topic: str) -> list[int]:
     """The partitions that `topic` has, ascending (none if there is no such topic)."""
-    try:
-        names = [entry.name for entry in (root / topic).iterdir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    return named_partitions(_names(root / topic))
+
+
+def named_partitions(names: Iterable[str]) -> list[int]:
+    """The partitions that the names in a topic's directory stand for, ascending."""
     return sorted(int(name) for name in names if _PARTITION.fullmatch(name))
 
 
@@ -36,8 +38,16 @@ def segment_path(directory: Path, base: int) -> Path:
 
 def bases(directory: Path) -> list[int]:
     """The base offsets of the segments in `directory`, ascending (none if it is missing)."""
+    return named_bases(_names(directory))
+
+
+def named_bases(names: Iterable[str]) -> list[int]:
+    """The base offsets that the names in a partition's directory stand for, ascending."""
+    return sorted(int(name[: -len(SUFFIX)]) for name in names if _SEGMENT.fullmatch(name))
+
+
+def _names(directory: Path) -> list[str]:
     try:
-        names = [entry.name for entry in directory.iterdir()]
+        return [entry.name for entry in directory.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(int(name[: -len(SUFFIX)]) for name in names if _SEGMENT.fullmatch(name))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from connectors.errors import TopicTruncated
 from connectors.files.index import PartitionIndex, Span
-from connectors.files.layout import partition_directory, partitions
+from connectors.files.layout import named_partitions, partition_directory
+from connectors.files.listing import Listing
 from connectors.records import Records
 
 
@@ -16,11 +17,12 @@ class TopicReader:
     def __init__(self, root: Path, topic: str) -> None:
         self._root = root
         self._topic = topic
+        self._listing = Listing(root / topic)
         self._indexes: dict[int, PartitionIndex] = {}
 
     def ends(self) -> dict[int, int]:
         """The end of every partition: the offset of its next record (raises TopicTruncated)."""
-        for partition in partitions(self._root, self._topic):
+        for partition in named_partitions(self._listing.names()):
             if partition not in self._indexes:
                 directory = partition_directory(self._root, self._topic, partition)
                 self._indexes[partition] = PartitionIndex(directory)

@@ -4,7 +4,7 @@ import time as clock
 from collections.abc import Callable
 
 # For how long nothing has to be new, and how long each look is put off then, in seconds.
-_AFTER, _PAUSE = 1.0, 0.05
+_AFTER, _PAUSE = 1.0, 0.1
 
 
 class Idling:

@@ -18,9 +18,10 @@ from connectors.spark.java import java_home
 from connectors.spark.source import TopicsSource
 from connectors.spark.stderr import logged
 
-# The JVM only carries bytes. Compiling its code further than C1, or collecting its garbage in
-# parallel, would take processor time from the engine beside it.
-_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+# The JVM only carries bytes: its heap begins small, however large the machine. Compiling its code
+# further than C1, or collecting its garbage in parallel, would take processor time from the engine
+# beside it.
+_JAVA_OPTIONS = "-Xms64m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 # An archive of classes that does not fit is passed over, and nothing else is to be said of it.
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
@@ -86,6 +87,9 @@ def create_session(
     # Spark's Python starts where the service was, and a `connectors.py` there is none of ours.
     os.environ["PYTHONSAFEPATH"] = "1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    # The JVM asks this Python for data sources of other packages, in a process that stays, unless
+    # there is no such command. Ours are registered, and run by the Python above.
+    os.environ["PYSPARK_DRIVER_PYTHON"] = "none"
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     conf = _configuration(master, driver_memory, scratch, jars, archiving)
     if SparkContext._active_spark_context is None:

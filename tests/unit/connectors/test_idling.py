@@ -12,7 +12,7 @@ def test_looks_are_put_off_only_while_nothing_has_been_new_for_a_second() -> Non
     idling.pause()
     idling.note(False)
     idling.pause()
-    assert slept == [0.05, 0.05]
+    assert slept == [0.1, 0.1]
     idling.note(True)
     idling.pause()
     assert len(slept) == 2
