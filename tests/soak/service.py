@@ -79,6 +79,7 @@ class Feeder:
         self._stopped.set()
         self._thread.join()
         self._producer.flush()
+        self._producer.close()
 
     def _run(self) -> None:
         started = time.monotonic()
