@@ -226,6 +226,14 @@ class ViewsParser(PostgresParser):
             join.set("alias", self._parse_id_var())
         return join
 
+    def _parse_table_part(self, schema: bool = False) -> exp.Expr | None:
+        """A part of a relation's name; sqlglot lets one before or behind a dot be missing."""
+        part = super()._parse_table_part(schema)
+        around = {token.token_type for token in (self._prev, self._curr) if token}
+        if part is None and TokenType.DOT in around:
+            self.raise_error("A name is missing beside the dot", self._curr)
+        return part
+
     # An arrow takes a document's member; there are no functions of functions.
     LAMBDAS: ClassVar = {k: v for k, v in PostgresParser.LAMBDAS.items() if k != TokenType.ARROW}
 
