@@ -1,11 +1,12 @@
 """The compiler: translates one query to one dataflow.
 
-Binding and rewriting recurse along the query's nesting, whose bound lies above Python's default;
-`compile_view` therefore runs them on a deep stack.
+Binding and rewriting recurse along the query's nesting, whose bound lies above Python's default; a
+query that is not short is therefore compiled on a deep stack.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -32,6 +33,9 @@ from views.rewrites import rewrite
 from views.rewrites.context import Context
 
 Answer = TypeVar("Answer")
+# Characters up to which a query is first compiled on the stack that is there. Nothing in so few
+# nests so deep that a part of it would be refused for its depth there.
+_SHORT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def compile_view(
     SqlError: QueryTooLarge for a text beyond the `limits`.
     """
     limits.check(query)
-    return deeply(lambda: _compile(query, catalog, key, arranged, language, limits))
+    return deeply(lambda: _compile(query, catalog, key, arranged, language, limits), query)
 
 
 def _compile(
@@ -116,7 +120,7 @@ def compile_query(
 ) -> CompiledQuery:
     """Compiles a query to be answered once, as `compile_view` does a view (raises as that)."""
     limits.check(query)
-    return deeply(lambda: _compile_query(query, catalog, arranged, language, limits))
+    return deeply(lambda: _compile_query(query, catalog, arranged, language, limits), query)
 
 
 def _compile_query(
@@ -193,8 +197,15 @@ def default_key(plan: Plan) -> tuple[str, ...]:
     return names or tuple(a.name for a in plan.attributes)
 
 
-def deeply(work: Callable[[], Answer]) -> Answer:
-    """Runs `work` with a stack deep enough for any query within the limits."""
+def deeply(work: Callable[[], Answer], text: str | None = None) -> Answer:
+    """Runs `work` with a stack deep enough for any query within the limits.
+
+    A thread with such a stack takes longer to start than a short `text` to compile, for which the
+    present one nearly always does; where it does not, `work` is begun again.
+    """
+    if text is not None and len(text) <= _SHORT:
+        with suppress(RecursionError):
+            return work()
     try:
         return on_deep_stack(work)
     except RecursionError as error:

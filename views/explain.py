@@ -62,7 +62,7 @@ def explain(
 
     The parameters are those of `compile_view`, and so are the errors.
     """
-    return deeply(lambda: _explain(query, catalog, arranged, language, limits))
+    return deeply(lambda: _explain(query, catalog, arranged, language, limits), query)
 
 
 def _explain(

@@ -19,7 +19,7 @@ def columns_read(view: View, table: str, catalog: Catalog, limits: Limits = DEFA
 
     `catalog` is as the view sees it. Raises what compiling it raises.
     """
-    return deeply(lambda: _columns_read(view, table, catalog, limits))
+    return deeply(lambda: _columns_read(view, table, catalog, limits), view.query)
 
 
 def _columns_read(view: View, table: str, catalog: Catalog, limits: Limits) -> set[str]:
