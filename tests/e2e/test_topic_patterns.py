@@ -1,16 +1,21 @@
 """A source of a topic pattern through a whole service: real Kafka and Spark, asked over REST."""
 
 import json
+import os
 import shutil
+import signal
 import tempfile
 import uuid
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import httpx
 import orjson
 import pytest
+from confluent_kafka import TopicPartition
 
 from api.demo.ports import free_ports
 from api.demo.service import Service
@@ -18,6 +23,7 @@ from ivm_client.client import Client
 from ivm_client.errors import Problem
 from tests.kafka.client import Kafka, Record
 from tests.kafka.java import await_true
+from tests.kafka.registry import Registry
 
 pytestmark = pytest.mark.jvm
 
@@ -34,17 +40,27 @@ KEYED: dict[str, Any] = {
 
 
 class Running:
-    """A service with a connection to the broker; with all beside it, it may start slowly."""
+    """A service with two connections to the broker; with all beside it, it may start slowly."""
 
-    def __init__(self, kafka: Kafka, data: Path) -> None:
-        connections = json.dumps({"main": {"bootstrap_servers": kafka.address}})
-        settings = {"IVM_CONNECTIONS": connections, "IVM_SERVICE": f"s{uuid.uuid4().hex[:8]}"}
+    def __init__(self, kafka: Kafka, registry: Registry, data: Path) -> None:
+        self.registry = registry
+        main = {"bootstrap_servers": kafka.address}
+        connections = {"main": main, "registered": main | {"schema_registry_url": registry.url}}
+        settings = {
+            "IVM_CONNECTIONS": json.dumps(connections),
+            "IVM_SERVICE": f"s{uuid.uuid4().hex[:8]}",
+        }
         self.service = Service(data, free_ports(1)[0], settings)
         self.client = Client(self.service.url)
 
     def start(self) -> None:
         self.service.start()
         await_true("the service is ready", self._is_ready, READY_SECONDS)
+
+    def stop(self) -> None:
+        """Stop, which takes a checkpoint."""
+        os.kill(self.service.pid, signal.SIGTERM)
+        await_true("the service has stopped", lambda: not self.service.is_running)
 
     def _is_ready(self) -> bool:
         try:
@@ -100,14 +116,15 @@ class Shop:
 @pytest.fixture(scope="module")
 def running(kafka: Kafka) -> Iterator[Running]:
     data = Path(tempfile.mkdtemp(prefix="ivm-patterns-"))
-    running = Running(kafka, data)
-    try:
-        running.start()
-        yield running
-    finally:
-        running.client.close()
-        running.service.stop()
-        shutil.rmtree(data, ignore_errors=True)
+    with Registry.started() as registry:
+        running = Running(kafka, registry, data)
+        try:
+            running.start()
+            yield running
+        finally:
+            running.client.close()
+            running.service.stop()
+            shutil.rmtree(data, ignore_errors=True)
 
 
 @pytest.fixture
@@ -154,6 +171,72 @@ def test_a_record_put_aside_names_its_topic_and_is_found_by_the_source(shop: Sho
     shop.client.quarantine.repair(*place, {"value": '{"amount": 6}'})
     shop.client.quarantine.replay(*place)
     await_true("the repair", lambda: ("br", 5, 6) in shop.rows("kept"), PATIENCE)
+
+
+def test_a_dead_letter_tells_the_topic_that_its_record_was_in(shop: Shop) -> None:
+    letters = f"{shop.name}-letters"
+    shop.kafka.create_topic(letters)
+    shop.open("br", (1, 1))
+    shop.open("cl", (1, 1))
+    shop.declare("lettered", dead_letter={"connection": "main", "topic": letters})
+    shop.await_rows("lettered", ("br", 1, 1), ("cl", 1, 1))
+    shop.kafka.produce(shop.topic("cl"), [Record(b"{bad", b'{"id": 5}')])
+    await_true("the letter", lambda: bool(shop.kafka.read_committed(letters)), PATIENCE)
+    [letter] = shop.kafka.read_committed(letters)
+    told = {name: value for name, value in letter.headers() or () if isinstance(value, bytes)}
+    assert letter.value() == b"{bad"
+    assert told["__connect.errors.topic"] == shop.topic("cl").encode()
+    assert told["__connect.errors.offset"] == b"1"
+    assert told["__connect.errors.connector.name"].endswith(b".lettered")
+
+
+def test_each_topic_has_subjects_of_its_own(shop: Shop) -> None:
+    id_field = {"name": "id", "type": "long"}
+    amounts = {"eu": "long", "us": "int"}  # as the schemas of two teams differ
+    for country, kind in amounts.items():
+        topic = f"{shop.name}.{country}.sold"
+        schema = {"type": "record", "name": country, "fields": [id_field, _amount(kind)]}
+        number = shop.running.registry.register(f"{topic}-value", schema)
+        body = BytesIO()
+        fastavro.schemaless_writer(body, fastavro.parse_schema(schema), {"id": 1, "amount": 7})
+        shop.kafka.create_topic(topic)
+        shop.kafka.produce(topic, [b"\0" + number.to_bytes(4, "big") + body.getvalue()])
+    shop.client.create_source(
+        "sold", connection="registered", topic_pattern=rf"{shop.name}\.[a-z]+\.sold",
+        envelope="append", format="avro", metadata={"shop": "topic"},
+        columns=[*COLUMNS, {"name": "amount", "type": "bigint"}],
+    )  # fmt: skip
+    shop.client.create_view("sold_view", "SELECT shop, id, amount FROM sold")
+    shop.await_rows("sold", ("eu", 1, 7), ("us", 1, 7))
+
+
+def _amount(kind: str) -> dict[str, Any]:
+    return {"name": "amount", "type": kind}
+
+
+def test_a_topic_whose_records_went_before_they_were_read_holds_up_no_other(shop: Shop) -> None:
+    shop.open("eu", (1, 1))
+    shop.open("us", (1, 1))
+    shop.declare("gone")
+    shop.await_rows("gone", ("eu", 1, 1), ("us", 1, 1))
+    shop.running.stop()
+    shop.write("us", *((n, 2) for n in range(2, 6)))
+    shop.write("eu", (2, 2))
+    admin = shop.kafka.admin()
+    for done in admin.delete_records([TopicPartition(shop.topic("us"), 0, 4)]).values():
+        done.result()
+    shop.running.start()
+    await_true("the other topic", lambda: ("eu", 2, 2) in shop.rows("gone"), PATIENCE)
+    assert [row for row in shop.rows("gone") if row[0] == "us"] == [("us", 1, 1)]
+
+    def told() -> str:
+        return orjson.dumps(shop.client.source("gone")).decode()
+
+    await_true("the stall", lambda: "stalled" in told(), PATIENCE)
+    assert shop.topic("us") in told()
+    assert "it holds the offsets from 4" in told()
+    shop.client.service.delete("/v1/views/gone_view")
+    shop.client.service.delete("/v1/sources/gone")
 
 
 def test_a_kill_neither_loses_nor_repeats_a_record(shop: Shop) -> None:
