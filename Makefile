@@ -242,6 +242,7 @@ $(FLAGS):
 extensions:
 	@$(BIN)/python -W ignore .ci/build.py | $(SHOW)
 
+# A property has fewer examples than in `make test`: what is looked for here is in nearly every one of them.
 # Leaks are not looked for: the interpreter leaves much at its exit. Arrow's own allocator is none of ours, and a
 # child that was forked from several threads may start some of its own.
 checked: SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -260,7 +261,8 @@ checked races: $(INSTALLED)
 	@cd build/$@ && LD_PRELOAD=$$($(CXX) -print-file-name=$(RUNTIME)) PYTHONMALLOC=malloc \
 		ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
 		TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 ARROW_DEFAULT_MEMORY_POOL=system \
-		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys -n 2 $(TESTS)
+		$(CURDIR)/$(BIN)/python -m pytest -p no:cacheprovider --capture=sys -n 2 \
+		--hypothesis-profile quick $(TESTS)
 
 $(INSTALLED): .ci/dev.lock
 	$(call say,Installing the dependencies into $(VENV))
