@@ -10,6 +10,7 @@ import signal
 import uuid
 from collections import Counter
 from datetime import UTC, datetime
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import orjson
@@ -30,18 +31,27 @@ MOST_STEPS = 40
 def test_a_kill_at_any_step_leaves_every_change_published_once(
     deed: str, kafka: Kafka, tmp_path: Path
 ) -> None:
+    dying = die(deed, 1, kafka, tmp_path)
     for step in range(1, MOST_STEPS):
-        data = tmp_path / str(step)
-        data.mkdir()
-        place = Place(data, kafka.address, f"s{uuid.uuid4().hex[:8]}", datetime.now(UTC))
-        process = FORKS.Process(target=die_amid, args=(place, deed, step))
-        process.start()
+        place, process = dying
         process.join()
         assert process.exitcode == -signal.SIGKILL
+        dying = die(deed, step + 1, kafka, tmp_path)  # while what became of this one is judged
         expect_all_once(place, kafka, deed)
         if place.note.exists():
+            dying[1].kill()
             return
     raise AssertionError(f"{deed} has more than {MOST_STEPS} durable steps")
+
+
+def die(deed: str, step: int, kafka: Kafka, directory: Path) -> tuple[Place, BaseProcess]:
+    """Start a service that does a deed, and dies before this durable step of it."""
+    data = directory / str(step)
+    data.mkdir()
+    place = Place(data, kafka.address, f"s{uuid.uuid4().hex[:8]}", datetime.now(UTC))
+    process = FORKS.Process(target=die_amid, args=(place, deed, step))
+    process.start()
+    return place, process
 
 
 def expect_all_once(place: Place, kafka: Kafka, deed: str) -> None:
