@@ -22,6 +22,7 @@ _PACKAGES = {
     "buildah": "buildah",
     "runc": "runc",
     "catatonit": "catatonit",
+    "iptables": "iptables",
     "mmdebstrap": "mmdebstrap",
     "promtool": "prometheus",
     "/usr/lib/podman/netavark": "netavark",
