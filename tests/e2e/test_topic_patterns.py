@@ -183,7 +183,7 @@ def test_a_dead_letter_tells_the_topic_that_its_record_was_in(shop: Shop) -> Non
     shop.kafka.produce(shop.topic("cl"), [Record(b"{bad", b'{"id": 5}')])
     await_true("the letter", lambda: bool(shop.kafka.read_committed(letters)), PATIENCE)
     [letter] = shop.kafka.read_committed(letters)
-    told = {name: value for name, value in letter.headers() or () if isinstance(value, bytes)}
+    told: dict[str, Any] = dict(letter.headers() or [])
     assert letter.value() == b"{bad"
     assert told["__connect.errors.topic"] == shop.topic("cl").encode()
     assert told["__connect.errors.offset"] == b"1"
