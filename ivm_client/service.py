@@ -5,6 +5,7 @@ import os
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from typing import Any
 from urllib.parse import quote
@@ -48,7 +49,10 @@ class ServiceClient:
         if ca is not None:
             trusted = ssl.create_default_context()
             trusted.load_verify_locations(ca)
-        self._http = httpx.Client(base_url=url, timeout=timeout, headers=headers, verify=trusted)
+        self._open = partial(
+            httpx.Client, base_url=url, timeout=timeout, headers=headers, verify=trusted
+        )
+        self._http = self._open()
 
     def get(self, path: str, **parameters: Any) -> Any:
         """The JSON at `path`."""
@@ -106,14 +110,17 @@ class ServiceClient:
     def stream(
         self, path: str, parameters: Mapping[str, Any], accept: str
     ) -> Iterator[httpx.Response]:
-        """An answer that comes for as long as it is read (raises Problem, Unreachable)."""
+        """An answer that comes for as long as it is read (raises Problem, Unreachable).
+
+        It has connections of its own: one that is forgotten may be closed by the garbage collector
+        amid another request, which holds the lock of those that requests share.
+        """
         waits = httpx.Timeout(self._timeout, read=None)
         headers = {"accept": accept}
         with (
             self._reaching(),
-            self._http.stream(
-                "GET", path, params=parameters, headers=headers, timeout=waits
-            ) as response,
+            self._open(event_hooks=self._http.event_hooks) as http,
+            http.stream("GET", path, params=parameters, headers=headers, timeout=waits) as response,
         ):
             if response.is_error:
                 response.read()
