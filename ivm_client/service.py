@@ -45,7 +45,7 @@ class ServiceClient:
         self._timeout = timeout
         key = os.environ.get("IVM_API_KEY") if key is None else key
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        trusted: ssl.SSLContext | bool = True
+        trusted = httpx.create_ssl_context()  # which takes long, and is made once
         if ca is not None:
             trusted = ssl.create_default_context()
             trusted.load_verify_locations(ca)

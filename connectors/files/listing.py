@@ -6,7 +6,7 @@ from pathlib import Path
 
 # Time stamps of files may be this coarse, in nanoseconds: what changed since may show no new one.
 _COARSE = 1_000_000_000
-# How long a listing is good for at most, in seconds, whatever time stamps say.
+# A listing is good for so many seconds at most, whatever time stamps say.
 _PERIOD = 1.0
 
 

@@ -13,7 +13,7 @@ from tests.kafka.client import Kafka
 from tests.kafka.java import await_true
 
 PROJECT = "ivm-test"
-# What podman makes of `healthcheck: {disable: true}`.
+# Podman's form of `healthcheck: {disable: true}`.
 _NO_CHECK = ["NONE"]
 _PORTS = ("IVM", "BROKER", "REGISTRY", "POSTGRES", "CONNECT", "PROMETHEUS")
 

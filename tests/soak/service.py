@@ -40,7 +40,7 @@ PER_CUSTOMER = 10
 SAMPLES = 240
 # By which part of its level each figure may rise over the second half.
 RISES = {"service": 0.05, "jvm": 0.05, "workers": 0.05, "files": 0.10}
-# How many seconds of changes the service may be behind at the end.
+# The service may be so many seconds of changes behind at the end.
 BEHIND_SECONDS = 10.0
 
 COLUMNS = {"id": "int64", "customer": "int64", "balance": "decimal128(12, 2)"}
@@ -186,7 +186,7 @@ def run(
                 bar = Progress(BarColumn(), TimeRemainingColumn(), console=console)
                 with bar:
                     for _ in bar.track(range(samples)):
-                        time.sleep(minutes * 60 / samples)
+                        time.sleep(minutes * 60 / samples)  # the load's own time
                         for name, figure in soak.sample().items():
                             figures.setdefault(name, []).append(figure)
             finally:
@@ -195,7 +195,7 @@ def run(
 
 
 def failures(figures: dict[str, list[float]], rate: int) -> list[str]:
-    """What is not as it should be."""
+    """A line for each figure that rises too much, and for a service that does not keep up."""
     found = [
         f"{name} rises by {rise(figures[name]):.1%}, {most:.0%} is allowed"
         for name, most in RISES.items()

@@ -6,7 +6,7 @@ import pytest
 from ivm.dataflow.nodes import DeltaJoin, Get, Join, Node
 from tests.property.shop import CATALOG
 from views.catalog import Catalog, View
-from views.compile import compile_view
+from views.compile import CompiledView, compile_view
 from views.errors import DuplicateColumn, UnknownColumn
 
 KEYS = [
@@ -105,3 +105,13 @@ def test_a_join_of_tables_by_columns_reads_their_own_arrangements() -> None:
     query = "select c.name, o.total from customers c join orders o on o.customer_id = c.id"
     inputs = arrangements(compile_view(query, CATALOG).node)
     assert all(isinstance(i, Get) for i in inputs)
+
+
+@pytest.mark.parametrize("frames", [0, 700])
+def test_a_short_query_compiles_however_little_of_the_stack_is_left(frames: int) -> None:
+    def below(left: int) -> CompiledView:
+        if left:
+            return below(left - 1)
+        return compile_view(f"SELECT {'(' * 150}id{')' * 150} AS x FROM orders", CATALOG)
+
+    assert below(frames).schema.names == ["x"]
