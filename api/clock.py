@@ -3,14 +3,14 @@
 import numpy as np
 import pyarrow as pa
 
-from ivm.pool import Pool
+from ivm.cluster.pool import AnyPool
 from views.lowering.temporal_filter import CLOCK
 
 
 class PoolClock:
     """Keeps the input `CLOCK` of `pool` at the latest moment that it was told."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: AnyPool) -> None:
         self._pool = pool
         self._moment = 0
         pool.create_input(CLOCK.name, CLOCK.schema, CLOCK.schema.names)

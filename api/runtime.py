@@ -78,6 +78,8 @@ class Runtime(Parts):
         self._watch.start()
         try:
             self.pipeline.prepare()
+            if self.cluster is not None:
+                self.cluster.start(self.pipeline.session())
             self.restore()
             self.sources.start()
             self._await_replay()

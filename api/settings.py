@@ -4,7 +4,7 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, SecretStr, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -24,6 +24,22 @@ from views.limits import MOST_NESTED, Limits
 
 TOML_FILE = "ivm.toml"
 MOST_SECONDS = 1e9  # a thread cannot wait ten times as long
+
+
+class ClusterSettings(BaseModel):
+    """Settings of a cluster: where its shards run, and when one counts as lost."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    shards: int = Field(ge=1)
+    """The shards of the engine. Each takes a slot of `spark_master` for itself, and one more is
+    needed to read."""
+    host: str = "127.0.0.1"
+    """The address by which executors reach the service."""
+    wait_seconds: float = Field(default=60.0, gt=0, le=MOST_SECONDS)
+    """How long a start waits for the slots; with fewer there are fewer shards."""
+    lost_seconds: float = Field(default=30.0, ge=1, le=MOST_SECONDS)
+    """The time after which a shard that says nothing is lost, and the service begins anew."""
 
 
 class Settings(BaseSettings):
@@ -92,7 +108,10 @@ class Settings(BaseSettings):
     """The master of Spark: `local[N]` with N tasks at once; real-time mode needs one for each
     partition."""
     spark_memory: str = "1g"
-    """Memory of the JVM of Spark."""
+    """Memory of the JVM of Spark, and of that of each executor."""
+    cluster: ClusterSettings | None = None
+    """Shards of the engine on Spark's executors, in place of this process: a table of its own,
+    below."""
     spark_jars: Path = Path("build/jars/spark")
     """The directory of the jars of Spark's Kafka source, which real-time mode reads with."""
     connections: Annotated[dict[str, Connection], BeforeValidator(named)] = {}

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from api.feed import LINES
 from connectors.sinks.json_rows import json_rows
-from ivm.pool import Pool
+from ivm.cluster.pool import AnyPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Part:
     is_last: bool
 
 
-def take(pool: Pool, view: str, directory: Path, most_bytes: int) -> tuple[int, Iterator[Part]]:
+def take(pool: AnyPool, view: str, directory: Path, most_bytes: int) -> tuple[int, Iterator[Part]]:
     """The time of a snapshot, and its parts, at least one; the file is made in `directory`.
 
     A part has at most `LINES` rows, and at most `most_bytes` unless it is one row.

@@ -4,9 +4,11 @@ The pipeline delivers batches to the applier, which feeds the pool and gives the
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from api.clock import PoolClock
 from api.registry import Registry
+from api.services.cluster import Cluster
 from api.services.data_directory import open_directory
 from api.services.writes import Writes
 from api.settings import Settings
@@ -20,6 +22,8 @@ from connectors.quarantine.store import Quarantine
 from connectors.sinks.deltas import DeltaSink
 from connectors.sinks.kafka.session import Service
 from connectors.sinks.kafka.sink import KafkaSink
+from connectors.spark.session import LOOPBACK
+from ivm.cluster.pool import AnyPool, ClusterPool
 from ivm.pool import Pool
 
 
@@ -40,14 +44,7 @@ class Parts:
         self.journal = Journal(data / "journal")
         self.registry = Registry(data / "registry.json", self.journal.committed_time)
         self.quarantine = Quarantine(data / "quarantine.sqlite")
-        self.pool = Pool(
-            settings.workers,
-            settings.max_rounds,
-            settings.max_updates,
-            max_recursion_bytes=settings.max_recursion_bytes,
-            max_process_bytes=settings.max_process_bytes,
-            max_recursion_seconds=settings.max_recursion_seconds,
-        )
+        self.pool, self.cluster = _pool(settings)
         self.meter = Meter()
         self.writes = Writes(topics)
         progress_seconds = settings.progress_seconds
@@ -83,6 +80,9 @@ class Parts:
     def close(self) -> None:
         """Finish the batch under way, and release everything."""
         self.letters.stop()
+        self.pipeline.halt()
+        if self.cluster is not None:
+            self.cluster.close()  # before Spark, which would kill its members
         self.pipeline.stop()
         self.writes.close()
         self.kafka.close()
@@ -103,4 +103,20 @@ class Parts:
             settings.trigger,
             settings.isolation,
             settings.service,
+            LOOPBACK if settings.cluster is None else settings.cluster.host,
         )
+
+
+def _pool(settings: Settings) -> tuple[AnyPool, Cluster | None]:
+    """The pool that the settings ask for, and the cluster whose pool it is."""
+    bounds: dict[str, Any] = {
+        "max_rounds": settings.max_rounds,
+        "max_updates": settings.max_updates,
+        "max_recursion_bytes": settings.max_recursion_bytes,
+        "max_process_bytes": settings.max_process_bytes,
+        "max_recursion_seconds": settings.max_recursion_seconds,
+    }
+    if settings.cluster is None:
+        return Pool(settings.workers, **bounds), None
+    pool = ClusterPool(lost_seconds=settings.cluster.lost_seconds, **bounds)
+    return pool, Cluster(settings, settings.cluster, pool)

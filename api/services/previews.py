@@ -10,7 +10,7 @@ import numpy as np
 from connectors.columns.buffers import picked
 from connectors.ingest.successors import Successor
 from connectors.sinks.json_rows import json_rows
-from ivm.pool import Pool
+from ivm.cluster.pool import AnyPool
 from ivm.results import Snapshot
 
 
@@ -33,7 +33,7 @@ class Preview:
     differences: Sequence[Difference]
 
 
-def preview(pool: Pool, successors: Sequence[Successor], most: int) -> Preview:
+def preview(pool: AnyPool, successors: Sequence[Successor], most: int) -> Preview:
     """The differences as of now, with at most `most` rows of each kind as an example.
 
     Views that keep no rows and get other columns have no difference to look at. Raises what
@@ -41,8 +41,11 @@ def preview(pool: Pool, successors: Sequence[Successor], most: int) -> Preview:
     """
     with ExitStack() as stack:
         names = [name for one in successors for name in _read(one)]
-        holds = [stack.enter_context(pool.hold(name)) for name in names]
-        time = max((hold.time for hold in holds), default=0)
+        time = 0
+        for name in names:
+            hold = pool.hold(name)
+            stack.enter_context(hold)
+            time = max(time, hold.time)
         return Preview(time, [_difference(pool, one, time, most) for one in successors])
 
 
@@ -50,7 +53,7 @@ def _read(one: Successor) -> tuple[str, ...]:
     return (one.view, one.name) if one.difference is None else (one.difference_name,)
 
 
-def _difference(pool: Pool, one: Successor, time: int, most: int) -> Difference:
+def _difference(pool: AnyPool, one: Successor, time: int, most: int) -> Difference:
     taken = [pool.scan(name, as_of=time) for name in _read(one)]
     if one.difference is None:
         gone, come = taken

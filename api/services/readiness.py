@@ -77,6 +77,8 @@ class Readiness:
         if self._restoration.fault is not None:
             return [self._restoration.fault]
         parts = self._parts
+        if parts.cluster is not None and (fault := parts.cluster.fault()) is not None:
+            return [fault]
         status = parts.pipeline.status()
         faults = [*status.faults, *parts.kafka.faults(), *parts.letters.faults()]
         is_started = self._started.is_set()

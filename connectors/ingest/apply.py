@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 import structlog
 
+from connectors.checkpoint.writer import Batch
 from connectors.errors import BrokerFault, PipelineFailed
 from connectors.ingest.alter import Remade, difference
 from connectors.ingest.feed import Feeder, declare_input
@@ -30,9 +31,10 @@ from connectors.quarantine.store import Quarantine
 from connectors.sinks.sink import Changes, Output, Reached, Redefined, Sink
 from connectors.tables.spec import TableSpec
 from connectors.tables.widen import brought
+from ivm.cluster.pool import AnyPool
 from ivm.dataflow.nodes import Node
 from ivm.errors import DataflowFailed, IvmError, PoolFailed
-from ivm.pool import Budget, Pool
+from ivm.pool import Budget
 from ivm.results import Deltas, Installed
 
 # How many recent times keep their offsets, for readers that hold a snapshot of one.
@@ -82,7 +84,7 @@ class Applier:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: AnyPool,
         clock: Clock,
         journal: Journal,
         sinks: Sequence[Sink],
@@ -318,7 +320,7 @@ class Applier:
             errors = {view.name: self.errors.pop(view.name) for view in there}
             for view in reversed(there):
                 self.pool.drop(view.name)
-            batches = list(self.pool.batches(spec.name))
+            batches: list[Batch] = list(self.pool.batches(spec.name))
             self.pool.drop_input(spec.name)
             declare_input(self.pool, spec)
             while batches:

@@ -23,7 +23,7 @@ from connectors.progress.batches import Origin, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine, Rejected
 from connectors.tables.spec import TableSpec
-from ivm.pool import Pool
+from ivm.cluster.pool import AnyPool
 
 # What a diff of a keyed table says.
 NAMES = {1: "set", -1: "delete", 0: "truncate"}
@@ -41,7 +41,7 @@ class _Waiting:
     committed: bool
 
 
-def declare_input(pool: Pool, spec: TableSpec) -> None:
+def declare_input(pool: AnyPool, spec: TableSpec) -> None:
     """Declare the input that a table is fed into (raises what `Pool.create_input` raises).
 
     Nothing ever takes a row out of a table whose envelope says that rows stay, no correction or
@@ -60,7 +60,7 @@ class Feeder:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: AnyPool,
         journal: Journal,
         quarantine: Quarantine,
         meter: Meter,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -113,17 +114,32 @@ class Pipeline:
         self._confirmation = Confirmation(self._check)
         self._fixed: frozenset[tuple[str, int]] = frozenset()
         self._delivering = 0.0
+        self._halted = False
 
     def prepare(self) -> None:
         """Start Spark on a thread of its own, so that `start` has less to wait for."""
         if self._spark is None:
             settings = self._settings
-            scratch = settings.work / "spark"
-            starter = ThreadPoolExecutor(1, "spark-starter")
-            self._starting = starter.submit(
-                create_session, settings.master, settings.driver_memory, scratch, settings.jars
+            create = partial(
+                create_session,
+                settings.master,
+                settings.driver_memory,
+                settings.work / "spark",
+                settings.jars,
+                host=settings.host,
             )
+            starter = ThreadPoolExecutor(1, "spark-starter")
+            self._starting = starter.submit(create)
             starter.shutdown(wait=False)
+
+    def session(self) -> SparkSession:
+        """The session, once Spark has started (raises as `create_session`)."""
+        if self._spark is None:
+            if self._starting is None:
+                self.prepare()
+            assert self._starting is not None
+            self._spark = self._starting.result()
+        return self._spark
 
     def start(self, tables: Sequence[TableSpec]) -> None:
         """Start reading `tables`; journaled times are replayed first, in order.
@@ -152,10 +168,7 @@ class Pipeline:
             self._delivery.add_table(key, spec)
         if self._tables.remote() or patterns:
             settings.check_jars()
-        if self._starting is None:
-            self.prepare()
-        if self._starting is not None:
-            self._spark = self._starting.result()
+        self.session()
         self._monitor.start()
         self._run()
 
@@ -459,14 +472,21 @@ class Pipeline:
         fault = self._keeper.fault or self._monitor.fault(stalls)
         return tuple(dict.fromkeys(found)) or ((fault,) if fault is not None else ())
 
-    def stop(self) -> None:
-        """Stop the query after the batch under way, and Spark if the pipeline started it."""
+    def halt(self) -> None:
+        """Stop the query after the batch under way, for good; Spark stays until `stop`."""
+        if self._halted:
+            return
+        self._halted = True
         if self._delivery is not None:
             self._delivery.close()
         self._set("stopped")
         self._monitor.stop()
         self._keeper.stop()
         self._confirmation.close()
+
+    def stop(self) -> None:
+        """Stop the query after the batch under way, and Spark if the pipeline started it."""
+        self.halt()
         if self._starting is not None and self._starting.exception() is None:
             stop_session(self._starting.result())
 

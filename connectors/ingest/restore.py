@@ -9,13 +9,13 @@ from connectors.ingest.feed import declare_input
 from connectors.progress.journal import Journal
 from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
-from ivm.pool import Pool
+from ivm.cluster.pool import AnyPool
 
 
 class Tables:
     """The tables of a pool at its beginning, into which a checkpoint is restored."""
 
-    def __init__(self, pool: Pool, specs: Iterable[TableSpec]) -> None:
+    def __init__(self, pool: AnyPool, specs: Iterable[TableSpec]) -> None:
         self._pool = pool
         self._specs = {spec.name: spec for spec in specs}
         self._begun = False

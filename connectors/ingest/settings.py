@@ -8,6 +8,7 @@ from typing import Literal
 from connectors.connections import Connection
 from connectors.errors import InvalidTable, JarsMissing
 from connectors.formats.schema_registry import Registry, config_of, registry
+from connectors.spark.session import LOOPBACK
 from connectors.tables.spec import TableSpec
 
 Trigger = Literal["micro-batch", "real-time"]
@@ -23,7 +24,7 @@ class PipelineSettings:
     `connections`. `trigger` chooses between micro-batches and records as they come; for these
     `jars` is where those of Spark's Kafka source are. `isolation` says what a table that cannot be
     read on holds up: itself, or all. `service` names the consumer group that tells brokers how far
-    sources are.
+    sources are. Executors of Spark reach this process at `host`.
     """
 
     topics: Path
@@ -36,6 +37,7 @@ class PipelineSettings:
     trigger: Trigger = "micro-batch"
     isolation: Isolation = "table"
     service: str = "ivm"
+    host: str = LOOPBACK
 
     def check_trigger(self, spec: TableSpec) -> None:
         """Raise InvalidTable for a table that the trigger does not read."""

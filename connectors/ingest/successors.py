@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from connectors.columns.buffers import picked
 from connectors.sinks.sink import Output, Redefined
+from ivm.cluster.pool import AnyPool
 from ivm.dataflow.nodes import Node
 from ivm.errors import DataflowFailed, PoolFailed, UnknownCollection
-from ivm.pool import Pool
 from ivm.results import Deltas, Snapshot
 
 # The error rows of deltas; their messages are in one column.
@@ -69,7 +69,7 @@ def name_of(view: str) -> str:
 class Successors:
     """The successors that are hydrated, by their views; the applier's lock guards them."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: AnyPool) -> None:
         self._pool = pool
         self._all: dict[str, Successor] = {}
         self.failed: dict[str, str] = {}

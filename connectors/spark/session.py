@@ -1,4 +1,4 @@
-"""A Spark session for one machine: quiet, bound to loopback, and able to import these packages."""
+"""A Spark session: quiet, bound to one address, and able to import these packages."""
 
 import os
 import shutil
@@ -25,13 +25,13 @@ _JAVA_OPTIONS = "-Xms64m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfDa
 # An archive of classes that does not fit is passed over, and nothing else is to be said of it.
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
+LOOPBACK = "127.0.0.1"
+
 # How long the stop of a query is waited for, in seconds.
 STOP_SECONDS = 30
 
 _SETTINGS = {
     "spark.ui.enabled": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.master.rest.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
@@ -68,8 +68,11 @@ def create_session(
     scratch: Path,
     jars: Path | None = None,
     archiving: bool = False,
+    host: str = LOOPBACK,
 ) -> SparkSession:
-    """The session of this process, made if there is none (raises JavaMissing).
+    """The session of this process, made if there is none (raises JavaMissing, SparkUnavailable).
+
+    Executors of other machines reach it at `host`.
 
     `scratch` is a directory for Spark's temporary files; what a killed process left there goes.
     `jars` holds the jars of Spark's Kafka source, if there is to be one. Where an archive of
@@ -90,8 +93,11 @@ def create_session(
     # The JVM asks this Python for data sources of other packages, in a process that stays, unless
     # there is no such command. Ours are registered, and run by the Python above.
     os.environ["PYSPARK_DRIVER_PYTHON"] = "none"
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("SPARK_LOCAL_IP", host)
     conf = _configuration(master, driver_memory, scratch, jars, archiving)
+    conf.set("spark.driver.host", host).set("spark.driver.bindAddress", host)
+    conf.set("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+    conf.set("spark.executorEnv.PYTHONSAFEPATH", "1")
     if SparkContext._active_spark_context is None:
         with logged() as stderr:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
@@ -113,6 +119,8 @@ def _configuration(
     conf.set("spark.local.dir", str(scratch))
     conf.set("spark.sql.warehouse.dir", str(scratch / "warehouse"))
     conf.set("spark.driver.extraJavaOptions", options)
+    conf.set("spark.executor.memory", driver_memory)
+    conf.set("spark.executor.extraJavaOptions", _JAVA_OPTIONS)
     if jars is not None:
         for side in ("driver", "executor"):
             conf.set(f"spark.{side}.extraClassPath", str(jars.resolve() / "*"))

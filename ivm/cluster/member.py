@@ -1,52 +1,87 @@
-"""A member's process: connects with its cluster, and carries out its commands one after another.
+"""A member: a pool that carries out the commands of its cluster, wherever its process runs.
 
-A command is the name of a method of `Pool` with its arguments. All members get the same commands
-in the same order, and so agree on every plan and on the numbers of all stages.
+A command is the name of a method of `LendingPool` with its arguments. All members get the same
+commands in the same order, and so agree on every plan and on the numbers of all stages. Reads come
+by a connection of their own, so that they need not wait for a step; and so does the cluster's
+question whether the process goes on at all.
 """
 
+from collections.abc import Callable
 from multiprocessing.connection import Connection
+from threading import Thread
 from typing import Any
 
-from ivm.cluster.mesh import connect, listen
+from ivm.cluster.identity import identity
+from ivm.cluster.lending import LendingPool
+from ivm.cluster.links import Address, Entrance, enter, local_host
+from ivm.cluster.mesh import connect
+from ivm.cluster.rendezvous import COMMANDS, PULSE, READS, Hello
 from ivm.cluster.replies import Done, Reply, broken, refused
 from ivm.errors import IvmError, OutOfMemory, PoolFailed
-from ivm.pool import Pool
 
 Command = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
-def run(
-    commands: Connection, host: str, secret: bytes, member: int, bounds: dict[str, Any]
-) -> None:
-    """Be member number `member` of a cluster, which sends `commands`, until it is over.
+def run(address: Address, secret: bytes, number: int) -> None:
+    """Be member `number` of the cluster whose entrance is at `address`, until that is over.
 
-    It tells the cluster the address at `host` where it listens for other members, and is told
-    those of all.
+    Raises OSError where nobody listens there, and EOFError once it is not wanted.
     """
-    with commands:
-        with listen(host, secret) as listener:
-            commands.send(listener.address)
-            mesh = connect(member, listener, commands.recv(), secret)
+    with enter(address, secret) as commands:
+        with Entrance(local_host(commands), secret) as entrance:
+            hello = Hello(number, COMMANDS, entrance.address, identity())
+            commands.send(hello)
+            reads = enter(address, secret)
+            reads.send(hello._replace(kind=READS))
+            pulse = enter(address, secret)
+            pulse.send(hello._replace(kind=PULSE))
+            addresses, bounds = commands.recv()
+            mesh = connect(number, entrance, addresses, secret)
         try:
-            _serve(commands, Pool(mesh=mesh, **bounds))
+            pool = LendingPool(mesh=mesh, **bounds)
+            _aside(pulse, lambda link: _echo(link))
+            _aside(reads, lambda link: _serve(link, pool))
+            _serve(commands, pool)
         finally:
             mesh.close()
 
 
-def _serve(commands: Connection, pool: Pool) -> None:
+def _aside(link: Connection, serve: Callable[[Connection], None]) -> None:
+    """Serve a connection on a thread of its own, until the cluster ends it."""
+
+    def run_and_close() -> None:
+        with link:
+            serve(link)
+
+    Thread(target=run_and_close, daemon=True).start()
+
+
+def _serve(link: Connection, pool: LendingPool) -> None:
     """Carry out commands until the cluster is over, or this member has failed."""
     while True:
         try:
-            command: Command = commands.recv()
-        except EOFError:
+            command: Command = link.recv()
+        except (EOFError, OSError):
             return
         reply, goes_on = carried_out(pool, command)
-        commands.send(reply)
+        try:
+            link.send(reply)
+        except OSError:
+            return
         if not goes_on:
             return
 
 
-def carried_out(pool: Pool, command: Command) -> tuple[Reply, bool]:
+def _echo(link: Connection) -> None:
+    """Answer each message with itself."""
+    while True:
+        try:
+            link.send_bytes(link.recv_bytes())
+        except (EOFError, OSError):
+            return
+
+
+def carried_out(pool: LendingPool, command: Command) -> tuple[Reply, bool]:
     """The reply to a command, and whether the member can go on after it.
 
     It cannot once it may have left a meeting that others still wait for.

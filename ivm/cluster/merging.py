@@ -3,12 +3,25 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ivm.results import ArrangementInfo, Deltas, Snapshot
+from ivm.results import (
+    ArrangementInfo,
+    Deltas,
+    Forecast,
+    Foretold,
+    Found,
+    OperatorInfo,
+    Operators,
+    ReusedInfo,
+    Snapshot,
+    Spent,
+)
 
 _Errors = tuple[pa.RecordBatch, NDArray[np.uint64], NDArray[np.int64]]
 
@@ -43,6 +56,78 @@ def arrangements(parts: Sequence[Sequence[ArrangementInfo]]) -> list[Arrangement
         )
         for alike in zip(*parts, strict=True)
     ]
+
+
+class MemberShare(NamedTuple):
+    """The share of a member on `host`: what its arrangements hold, its strings, its process."""
+
+    member: int
+    host: str
+    records: int
+    bytes: int
+    string_bytes: int
+    process_bytes: int
+
+
+def found(parts: Sequence[Found]) -> Found:
+    """The rows of all members with each of the same keys, which form the same groups."""
+    owners = np.concatenate([part.owners for part in parts])
+    order = np.argsort(owners, kind="stable")
+    rows = _rows([part.rows for part in parts]).take(order)
+    counts = np.concatenate([part.counts for part in parts])[order]
+    return Found(rows, counts, owners[order], parts[0].order, parts[0].starts)
+
+
+def operators(parts: Sequence[Operators]) -> Operators:
+    """The accounts of the same operators of all members."""
+    return Operators(
+        tuple(map(_reused, zip(*(part.reused for part in parts), strict=True))),
+        tuple(map(_operator, zip(*(part.operators for part in parts), strict=True))),
+    )
+
+
+def spent(parts: Sequence[Spent]) -> Spent:
+    """What a dataflow has cost on all members, which run the same rounds."""
+    return Spent(sum(part.seconds for part in parts), max(part.rounds for part in parts))
+
+
+def forecast(parts: Sequence[Forecast]) -> Forecast:
+    """The forecast of all members, of which each has seen the rows that it owns.
+
+    A join without a key pairs its rows with those of all members.
+    """
+    foretold = zip(*(part.foretold for part in parts), strict=True)
+    return Forecast(
+        parts[0].reused,
+        tuple(
+            Foretold(alike[0].name, sum(one.rows for one in alike), sum(one.bytes for one in alike))
+            for alike in foretold
+        ),
+        sum(part.pairs for part in parts) * len(parts),
+    )
+
+
+def _operator(alike: Sequence[OperatorInfo]) -> OperatorInfo:
+    """The account of one operator; its last step is that of the member it took longest."""
+    steps = [info.step for info in alike if info.step is not None]
+    rows = [info.rows for info in alike if info.rows is not None]
+    return replace(
+        alike[0],
+        rows=sum(rows) if rows else None,
+        bytes=sum(info.bytes for info in alike),
+        seconds=sum(info.seconds for info in alike),
+        step=max(steps, key=lambda step: step.seconds, default=None),
+    )
+
+
+def _reused(alike: Sequence[ReusedInfo]) -> ReusedInfo:
+    return ReusedInfo(
+        alike[0].name,
+        sum(info.rows for info in alike),
+        sum(info.bytes for info in alike),
+        sum(info.seconds for info in alike),
+        tuple(dict.fromkeys(chain.from_iterable(info.users for info in alike))),
+    )
 
 
 def _sum(seconds: Sequence[float | None]) -> float | None:

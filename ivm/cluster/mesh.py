@@ -4,9 +4,6 @@ At a meeting every member sends every other one a header, and a block of bytes b
 empty. A member goes on when it has heard all: so nobody is ever ahead by more than one meeting, and
 what arrives is of the meeting at which one stands, or of the next one. All sockets are written and
 read in turn as they are ready, so that two that send much to each other do not wait for each other.
-
-The standard library authenticates each connection, both ways, by a secret of the cluster
-(`multiprocessing.connection`); nothing is encrypted.
 """
 
 import logging
@@ -15,8 +12,9 @@ import select
 import socket
 import struct
 from collections.abc import Sequence
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing.connection import Connection
+
+from ivm.cluster.links import Address, Entrance, enter
 
 HEADER = struct.Struct("<QQQQ")
 """The number of the meeting, its place, the value that is said, and the bytes of the block."""
@@ -31,8 +29,6 @@ PATIENCE = 30_000
 """Milliseconds after which a member says for whom it waits."""
 
 _log = logging.getLogger(__name__)
-
-Address = tuple[str, int]
 
 
 class MeshBroken(ConnectionError):
@@ -177,42 +173,26 @@ class _Peer:
         self.block = self._awaited = self._kept[:length]
 
 
-def listen(host: str, secret: bytes) -> Listener:
-    """Listen at a free port of `host` for members that know the secret."""
-    return Listener((host, 0), family="AF_INET", backlog=64, authkey=secret)
+def connect(member: int, entrance: Entrance, addresses: Sequence[Address], secret: bytes) -> Mesh:
+    """Connect `member` with all others, whose entrances are at `addresses`, by number.
 
-
-def connect(member: int, listener: Listener, addresses: Sequence[Address], secret: bytes) -> Mesh:
-    """Connect `member` with all others, which listen at `addresses`, by number.
-
-    Of each two the one with the greater number connects; who does not know the secret is passed
-    over. Raises OSError where nobody listens.
+    Of each two the one with the greater number connects. Raises OSError where nobody listens.
     """
     sockets = {}
     for peer in range(member):
-        with Client(addresses[peer], family="AF_INET", authkey=secret) as connection:
+        with enter(addresses[peer], secret) as connection:
             connection.send_bytes(member.to_bytes(4, "little"))
             sockets[peer] = _socket_of(connection)
     while len(sockets) < len(addresses) - 1:
-        with _accepted(listener) as connection:
+        with entrance.accept() as connection:
             peer = int.from_bytes(connection.recv_bytes(4), "little")
             sockets[peer] = _socket_of(connection)
     return Mesh(member, dict(sorted(sockets.items())))
 
 
-def _accepted(listener: Listener) -> Connection:
-    """The next connection of one who knows the secret."""
-    while True:
-        try:
-            return listener.accept()
-        except (AuthenticationError, ConnectionError, EOFError) as error:
-            _log.warning("%s is no member of the cluster: %r", listener.last_accepted, error)
-
-
 def _socket_of(connection: Connection) -> socket.socket:
-    """A socket of its own for what is connected, which sends small messages at once."""
+    """A socket of its own for what is connected, with room for large blocks."""
     connected = socket.socket(fileno=os.dup(connection.fileno()))
-    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         connected.setsockopt(socket.SOL_SOCKET, buffer, BUFFERED)
     return connected

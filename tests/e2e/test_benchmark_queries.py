@@ -7,6 +7,7 @@ import pytest
 from benchmarks import nexmark, tpch
 from benchmarks.verify import Trial
 from ivm.cluster.pool import ClusterPool
+from ivm.cluster.processes import Processes
 
 BATCHES = 5
 
@@ -30,5 +31,5 @@ def test_nexmark_answers_as_duckdb_after_each_batch_of_changes(tmp_path: Path) -
 
 @pytest.mark.parametrize("members", [2, 3])
 def test_tpch_answers_so_on_a_cluster_of_processes(members: int, tmp_path: Path) -> None:
-    with ClusterPool(members) as pool:
+    with Processes(members) as pool:
         assert verified(tpch.TRIALS[0], tmp_path, pool) == 22

@@ -1,20 +1,21 @@
 """A cluster whose members are threads: all of it but processes, and started in no time."""
 
 from threading import Thread
-from typing import Any
 
 from ivm.cluster import member
-from ivm.cluster.pool import ClusterPool
+from ivm.cluster.processes import Processes
+from ivm.cluster.rendezvous import Rendezvous
 
 
-class Threads(ClusterPool):
+class Threads(Processes):
     """A pool of members that are threads of this process, each with an engine of its own."""
 
     def __init__(self, members: int, **bounds: float) -> None:
         self._threads: list[Thread] = []
         super().__init__(members, **bounds)
 
-    def _start(self, arguments: tuple[Any, ...]) -> None:
+    def _begin(self, rendezvous: Rendezvous, number: int) -> None:
+        arguments = (rendezvous.address, rendezvous.secret, number)
         thread = Thread(target=member.run, args=arguments, daemon=True)
         thread.start()
         self._threads.append(thread)

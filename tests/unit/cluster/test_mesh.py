@@ -1,14 +1,15 @@
 """Members of a mesh hear one another at each meeting, and only those that know the secret."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client
 
 import pytest
 
-from ivm.cluster.mesh import Mesh, MeshBroken, connect, listen
+from ivm.cluster.links import Entrance, enter
+from ivm.cluster.mesh import Mesh, MeshBroken, connect
 
 SECRET = b"secret"
 
@@ -17,20 +18,20 @@ SECRET = b"secret"
 def mesh() -> Iterator[list[Mesh]]:
     """Three connected members."""
     with ThreadPoolExecutor(3) as threads:
-        listeners = [listen("127.0.0.1", SECRET) for _ in range(3)]
-        addresses = [listener.address for listener in listeners]
+        entrances = [Entrance("127.0.0.1", SECRET) for _ in range(3)]
+        addresses = [entrance.address for entrance in entrances]
         members = [
             future.result()
             for future in [
-                threads.submit(connect, number, listener, addresses, SECRET)
-                for number, listener in enumerate(listeners)
+                threads.submit(connect, number, entrance, addresses, SECRET)
+                for number, entrance in enumerate(entrances)
             ]
         ]
     yield members
     for member in members:
         member.close()
-    for listener in listeners:
-        listener.close()
+    for entrance in entrances:
+        entrance.close()
 
 
 def together(mesh: list[Mesh], meet: Callable[[Mesh], object]) -> list[Future[object]]:
@@ -83,23 +84,36 @@ def test_a_member_that_goes_ends_the_meeting_of_the_others(mesh: list[Mesh]) -> 
 
 
 def test_who_does_not_know_the_secret_is_no_member() -> None:
-    with listen("127.0.0.1", SECRET) as listener, ThreadPoolExecutor(1) as threads:
-        accepted = threads.submit(listener.accept)
-        with pytest.raises(AuthenticationError):
-            Client(listener.address, family="AF_INET", authkey=b"another")
-        assert isinstance(accepted.exception(), AuthenticationError)
+    with Entrance("127.0.0.1", SECRET) as entrance, ThreadPoolExecutor(1) as threads:
+        accepted = threads.submit(entrance.accept, 2.0)
+        with pytest.raises((AuthenticationError, EOFError)):
+            enter(entrance.address, b"another")
+        with enter(entrance.address, SECRET), accepted.result():
+            pass
+
+
+def test_one_that_says_nothing_does_not_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ivm.cluster.links.CHALLENGE_SECONDS", 1)
+    with Entrance("127.0.0.1", SECRET) as entrance, ThreadPoolExecutor(1) as threads:
+        accepted = threads.submit(entrance.accept, 10.0)
+        with (
+            socket.create_connection(entrance.address),
+            enter(entrance.address, SECRET),
+            accepted.result(),
+        ):
+            pass
 
 
 def test_a_stranger_does_not_keep_members_from_connecting() -> None:
     with (
-        listen("127.0.0.1", SECRET) as first,
-        listen("127.0.0.1", SECRET) as second,
+        Entrance("127.0.0.1", SECRET) as first,
+        Entrance("127.0.0.1", SECRET) as second,
         ThreadPoolExecutor(2) as threads,
     ):
         addresses = [first.address, second.address]
         waiting = threads.submit(connect, 0, first, addresses, SECRET)
-        with pytest.raises(AuthenticationError):
-            Client(first.address, family="AF_INET", authkey=b"another")
+        with pytest.raises((AuthenticationError, EOFError)):
+            enter(first.address, b"another")
         connected = connect(1, second, addresses, SECRET)
         waiting.result().close()
         connected.close()

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ivm.cluster.pool import ClusterPool
+from ivm.cluster.processes import Processes
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
@@ -54,7 +55,7 @@ count = Aggregate("count", None, "n", INT, False)
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ClusterPool]:
     """A cluster of two processes, which take some seconds to start."""
-    with ClusterPool(members=2, max_rounds=50) as pool:
+    with Processes(members=2, max_rounds=50) as pool:
         yield pool
 
 
@@ -201,7 +202,7 @@ def test_an_input_that_only_grows_refuses_deletions_before_any_row_is_fed(
 
 
 def test_a_process_that_is_killed_fails_the_cluster_and_ends_the_others() -> None:
-    with ClusterPool(members=2) as pool:
+    with Processes(members=2) as pool:
         pool.create_input("edges", EDGES, ["src", "dst"])
         pool.install("degrees", Reduce(edges, (1,), (count,)), key=["dst"])
         os.kill(pool.processes[1], signal.SIGKILL)

@@ -1,0 +1,97 @@
+"""A member's pool, which lends its cluster what stays with it: holds, and batches, by number."""
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ivm.installed.holds import Hold
+from ivm.pool import Pool
+from ivm.runtime.export import SealedBatch
+
+Rows = tuple[pa.RecordBatch, NDArray[np.int64]]
+
+
+class Lent(NamedTuple):
+    """A batch that was lent under `number`: its identity in this process, and its rows' number."""
+
+    number: int
+    serial: int
+    values: int
+
+
+class Share(NamedTuple):
+    """The share of a member: what its arrangements hold, its strings, and its process."""
+
+    records: int
+    bytes: int
+    string_bytes: int
+    process_bytes: int
+
+
+class LendingPool(Pool):
+    """A pool whose holds and batches are known by number to who cannot have them; see Pool."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)  # type: ignore[arg-type]
+        self._numbers = count()
+        self._lending = Lock()
+        self._holds: dict[int, Hold] = {}
+        self._batches: dict[int, tuple[SealedBatch, Iterator[Rows] | None]] = {}
+
+    def lend_hold(self, name: str, time: int | None) -> tuple[int, int]:
+        """Hold a collection as `Pool.hold` does: the number of the hold, and its time."""
+        hold = self.hold(name, time)
+        with self._lending:
+            number = next(self._numbers)
+            self._holds[number] = hold
+        return number, hold.time
+
+    def lend_batches(self, name: str) -> list[Lent]:
+        """The batches of an input, as `Pool.batches` gives them."""
+        batches = self.batches(name)
+        with self._lending:
+            lent = [Lent(next(self._numbers), batch.serial, batch.values) for batch in batches]
+            for one, batch in zip(lent, batches, strict=True):
+                self._batches[one.number] = (batch, None)
+        return lent
+
+    def lent_rows(self, number: int, at_once: int) -> Rows | None:
+        """The next rows of a batch, at most `at_once` of them; None when it has told all."""
+        with self._lending:
+            batch, rows = self._batches[number]
+            if rows is None:
+                rows = batch.rows(at_once)
+                self._batches[number] = (batch, rows)
+        return next(rows, None)
+
+    def give_back(self, numbers: Iterable[int]) -> None:
+        """Release holds and batches."""
+        with self._lending:
+            holds = [self._holds.pop(n) for n in numbers if n in self._holds]
+            for number in numbers:
+                self._batches.pop(number, None)
+        for hold in holds:
+            hold.release()
+
+    def known(self) -> frozenset[str]:
+        """The names of all inputs and dataflows."""
+        return self.names
+
+    def share(self) -> Share:
+        """What this member holds."""
+        infos = self.arrangements()
+        records, held = sum(info.records for info in infos), sum(info.bytes for info in infos)
+        return Share(records, held, self.string_bytes, _resident_bytes())
+
+
+def _resident_bytes() -> int:
+    """The memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,99 @@
+"""The rendezvous of a cluster: where its members come, and are told of one another."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from time import monotonic
+from typing import NamedTuple
+
+from ivm.cluster.identity import Identity, identity
+from ivm.cluster.links import Address, Entrance
+from ivm.errors import PoolFailed
+
+COMMANDS, READS, PULSE = KINDS = ("commands", "reads", "pulse")
+"""The connections of each member: by what they are for."""
+
+LOOK_SECONDS = 0.2
+"""How often it is looked whether members can still come."""
+
+
+class Hello(NamedTuple):
+    """The first message of a member on each connection: its number, and what that one is for.
+
+    `entrance` is where other members find it.
+    """
+
+    number: int
+    kind: str
+    entrance: Address
+    identity: Identity
+
+
+class Member(NamedTuple):
+    """A member that has come: who it is, and its connections by kind."""
+
+    hello: Hello
+    links: Mapping[str, Connection]
+
+
+class Rendezvous:
+    """An entrance at `host` for the members of one cluster, with a new secret; close it."""
+
+    def __init__(self, host: str) -> None:
+        self.secret = secrets.token_bytes(32)
+        self._entrance = Entrance(host, self.secret)
+
+    @property
+    def address(self) -> Address:
+        """Where members are to come."""
+        return self._entrance.address
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self._entrance.close()
+
+    def members(
+        self, count: int, seconds: float, over: Callable[[], str | None] = lambda: None
+    ) -> list[Member]:
+        """The `count` members, by number, once all have come.
+
+        Raises PoolFailed when `seconds` are over, when `over` says why nobody comes any more, and
+        where a member is not what this process is.
+        """
+        links: dict[int, dict[str, Connection]] = {}
+        hellos: dict[int, Hello] = {}
+        try:
+            self._await(count, monotonic() + seconds, over, links, hellos)
+        except BaseException:
+            for connection in (one for its in links.values() for one in its.values()):
+                connection.close()
+            raise
+        return [Member(hellos[number], links[number]) for number in range(count)]
+
+    def _await(
+        self,
+        count: int,
+        until: float,
+        over: Callable[[], str | None],
+        links: dict[int, dict[str, Connection]],
+        hellos: dict[int, Hello],
+    ) -> None:
+        own = identity()
+        while sum(map(len, links.values())) < count * len(KINDS):
+            if (reason := over()) is not None:
+                raise PoolFailed(f"the members of the cluster did not come: {reason}")
+            if monotonic() > until:
+                missing = sorted(set(range(count)) - hellos.keys())
+                raise PoolFailed(f"members {missing} of the cluster did not come in time")
+            try:
+                connection = self._entrance.accept(LOOK_SECONDS)
+                hello: Hello = connection.recv()
+            except (TimeoutError, EOFError, OSError):
+                continue
+            hellos[hello.number] = hello
+            links.setdefault(hello.number, {})[hello.kind] = connection
+            if (differing := own.differs(hello.identity)) is not None:
+                raise PoolFailed(
+                    f"member {hello.number} on host {hello.identity.host} differs from this "
+                    f"process in {differing}: all hosts need the same image"
+                )
