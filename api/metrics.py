@@ -12,7 +12,7 @@ from api.followers import Followers
 from api.runtime import Runtime
 from connectors.ingest.meter import BOUNDS, Histogram
 from connectors.ingest.status import PipelineStatus
-from ivm.errors import UnknownCollection
+from ivm.errors import PoolFailed, UnknownCollection
 from ivm.results import ArrangementInfo
 from views.errors import UnknownName
 
@@ -28,6 +28,7 @@ class RuntimeCollector(Collector):
         """All metrics of the service."""
         yield from self._counters()
         yield from self._arrangements()
+        yield from self._shards()
         yield from self._views()
         yield from self._pipeline()
         yield from self._checkpoints()
@@ -174,6 +175,27 @@ class RuntimeCollector(Collector):
         yield memory
         yield unmerged
         yield tables
+
+    def _shards(self) -> Iterator[Metric]:
+        labels = ["shard", "host"]
+        records = GaugeMetricFamily(
+            "ivm_shard_records", "Updates, rows or groups that a shard holds.", labels=labels
+        )
+        memory = GaugeMetricFamily(
+            "ivm_shard_bytes", "Memory of a shard's arrangements and strings.", labels=labels
+        )
+        process = GaugeMetricFamily(
+            "ivm_shard_process_bytes", "Memory of a shard's process.", labels=labels
+        )
+        with suppress(PoolFailed):  # the service begins anew
+            for share in self._runtime.shares():
+                at = [str(share.member), share.host]
+                records.add_metric(at, share.records)
+                memory.add_metric(at, share.bytes + share.string_bytes)
+                process.add_metric(at, share.process_bytes)
+        yield records
+        yield memory
+        yield process
 
     def _views(self) -> Iterator[Metric]:
         seconds = CounterMetricFamily(

@@ -31,9 +31,11 @@ from api.services.sources import Sources
 from api.services.views import Views
 from api.settings import Settings
 from api.watch import Watch
+from connectors.errors import SparkUnavailable
 from connectors.health import PartFault
 from connectors.ingest.pipeline import Pipeline
 from connectors.offsets import Offsets
+from ivm.errors import PoolFailed
 
 # `start` notices an interrupt within this time.
 INTERRUPT_SECONDS = 0.5
@@ -87,6 +89,8 @@ class Runtime(Parts):
         except Exception as error:
             log.exception("the pipeline did not start")
             self.readiness.fail(f"{type(error).__name__}: {error}")
+            if self.cluster is not None and isinstance(error, (PoolFailed, SparkUnavailable)):
+                self.cluster.give_up(str(error))
         else:
             log.info("ready", time=self.pool.frontier - 1)
             self._ticker.start()

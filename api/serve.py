@@ -1,9 +1,12 @@
 """Runs the service in this process until it is told to stop."""
 
 import gc
+import os
 import socket
 import sys
+import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -21,6 +24,8 @@ from api.settings import Settings
 SWITCH_INTERVAL = 0.0005
 # The kernel holds such a time in a signed word of 32 bits.
 MOST_MILLISECONDS = 2**31 - 1
+# Seconds for which a service whose cluster was lost says so before it begins anew.
+TELLING_SECONDS = 2.0
 
 log = structlog.get_logger()
 
@@ -29,14 +34,16 @@ def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; log lines are JSON unless stderr is a terminal.
 
     Then requests get 5 s to end, what was applied becomes a checkpoint, and the batch under way is
-    finished. Raises, before anything is started, OSError where it cannot listen, and TracesMissing.
+    finished. A service whose cluster was lost begins anew in the same process, as after a crash.
+    Raises, before anything is started, OSError where it cannot listen, and TracesMissing.
     """
     if settings.traces:
         traces.send(settings.service)
     listener = listening(settings.host, settings.port, settings.send_seconds)
     logs.configure(settings.log_format, settings.log_level)
     sys.setswitchinterval(SWITCH_INTERVAL)
-    application = create_app(Runtime(settings), checkpoints_at_end=True)
+    runtime = Runtime(settings)
+    application = create_app(runtime, checkpoints_at_end=True)
     gc.freeze()  # looking through what modules hold takes a full collection 30 ms
     host, port = listener.getsockname()[:2]
     url = settings.model_copy(update={"host": host, "port": port}).url
@@ -44,9 +51,25 @@ def serve(settings: Settings) -> None:
     looked_at = f"; to look at it: {url}/" if settings.console else ""
     first = f"PUT {url}/v1/sources/NAME; all calls: {url}/docs{looked_at}"
     log.info("listening", url=url, access=access, next=first)
+    serving = server(application, settings.tls_certificate, settings.tls_key)
+    lost = threading.Event()
+    if runtime.cluster is not None:
+        runtime.cluster.when_lost(partial(_end, serving, lost))
     with suppress(KeyboardInterrupt):  # which uvicorn raises again once it has stopped for it
-        server(application, settings.tls_certificate, settings.tls_key).run([listener])
+        serving.run([listener])
     gc.unfreeze()  # extension modules complain at the exit of what is not collected then
+    if lost.is_set():
+        log.warning("beginning anew")
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+def _end(serving: uvicorn.Server, lost: threading.Event, reason: str) -> None:
+    """Let the service end soon because its cluster was lost, once `/readyz` has told why."""
+    log.error("the cluster was lost", reason=reason)
+    lost.set()
+    timer = threading.Timer(TELLING_SECONDS, lambda: setattr(serving, "should_exit", True))
+    timer.daemon = True
+    timer.start()
 
 
 def server(

@@ -208,6 +208,11 @@ class Client:
         found: list[dict[str, Any]] = self.service.get("/v1/arrangements")["arrangements"]
         return found
 
+    def cluster(self) -> list[dict[str, Any]]:
+        """The shards that the engine is divided among, and what each holds; none without them."""
+        found: list[dict[str, Any]] = self.service.get("/v1/cluster")["shards"]
+        return found
+
     def errors(self, view: str | None = None) -> list[dict[str, Any]]:
         """Rows that cannot be computed, and keys that do not add up; of one view, or of all."""
         parameters = {} if view is None else {"view": view}

@@ -72,3 +72,35 @@ class Arrangements(Answer):
     )
 
     arrangements: list[UsedArrangement]
+
+
+class Shard(Answer):
+    """A shard of a cluster: a process of a host, and what it holds, in records and bytes."""
+
+    shard: int
+    host: str
+    process: int
+    records: int
+    bytes: int
+    string_bytes: int
+    process_bytes: int
+
+
+class ClusterShards(Answer):
+    """The shards that the engine is divided among; none where it is in the service's process."""
+
+    model_config = example(
+        shards=[
+            {
+                "shard": 0,
+                "host": "worker-1",
+                "process": 4711,
+                "records": 2,
+                "bytes": 384,
+                "string_bytes": 0,
+                "process_bytes": 157548544,
+            }
+        ]
+    )
+
+    shards: list[Shard]

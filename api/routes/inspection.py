@@ -1,4 +1,4 @@
-"""`/v1/explain`, `/v1/arrangements`, `/v1/errors` and operators: plans, costs, errors of rows."""
+"""Inspection: plans, arrangements, shards, operators, errors of rows."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -9,8 +9,10 @@ from api.answers.base import Column
 from api.answers.plans import (
     Arrangements,
     Arranging,
+    ClusterShards,
     Explanation,
     MadeArrangement,
+    Shard,
     Stage,
     UsedArrangement,
 )
@@ -62,6 +64,14 @@ def arrangements(runtime: RuntimeDep) -> Response:
     """Every arrangement and state beside it: records, bytes, time, and the views that read it."""
     infos = runtime.pool.arrangements()
     return answer(Arrangements(arrangements=[UsedArrangement(**asdict(i)) for i in infos]))
+
+
+@router.get("/cluster", response_model=ClusterShards)
+def cluster(runtime: RuntimeDep) -> Response:
+    """The shards of the engine on Spark's executors, and what each of them holds."""
+    told = [(share.member, share._asdict()) for share in runtime.shares()]
+    found = [Shard(shard=at, **{n: v for n, v in f.items() if n != "member"}) for at, f in told]
+    return answer(ClusterShards(shards=found))
 
 
 @router.get("/views/{name}/operators", response_model=Operators)

@@ -46,6 +46,7 @@ RULES: dict[tuple[str, str], tuple[Role, Looks]] = {
     ("POST", "/v1/query"): (READ, "inside"),
     ("POST", "/v1/explain"): (READ, "inside"),
     ("GET", "/v1/arrangements"): (READ, "all"),
+    ("GET", "/v1/cluster"): (READ, "all"),
     ("GET", "/v1/errors"): (READ, "all"),
     # Records that could not be decoded may hold anything about anybody.
     ("GET", "/v1/backup"): (ADMIN, "all"),

@@ -2,6 +2,7 @@
 
 import time as clock
 from collections.abc import Callable
+from threading import Event
 
 import structlog
 from pyspark.sql import SparkSession
@@ -34,12 +35,14 @@ class Cluster:
         self._pool = pool
         self._stage = "Spark has not started yet"
         self._hosting: Hosting | None = None
+        self._closed = Event()
 
     def start(self, spark: SparkSession) -> None:
         """Host the members, and let the pool begin with them.
 
-        Where the master gives fewer slots than are wanted in time, there are fewer members. Raises
-        PoolFailed where there are too few for one, or members do not come.
+        Where the master gives fewer slots than are wanted in time, there are fewer members; where
+        it does not give enough for one, they are waited for. Raises PoolFailed where members do not
+        come.
         """
         count = self._await_slots(spark)
         self._stage = f"{count} shards are coming to Spark's executors"
@@ -54,13 +57,18 @@ class Cluster:
 
     def close(self) -> None:
         """End the members, and with them Spark's job."""
+        self._closed.set()
         self._pool.close()
         if self._hosting is not None:
             self._hosting.join(ENDING_SECONDS)
 
-    def when_failed(self, call: Callable[[str], None]) -> None:
-        """Call `call` with the reason, once, when the pool has failed."""
+    def when_lost(self, call: Callable[[str], None]) -> None:
+        """Call `call` with the reason, once, when the cluster is lost, or could not be had."""
         self._pool.when_failed = call
+
+    def give_up(self, reason: str) -> None:
+        """Take the cluster for lost."""
+        self._pool.fail(reason)
 
     def fault(self) -> PartFault | None:
         """Why the pool cannot be asked; None if it can."""
@@ -74,18 +82,17 @@ class Cluster:
         """The number of members that there are slots for, once there are enough or time is over."""
         wanted = self._settings.shards
         until = clock.monotonic() + self._settings.wait_seconds
-        while (there := slots(spark)) < wanted + READING and clock.monotonic() < until:
+        while (there := slots(spark)) < wanted + READING:
+            if there > READING and clock.monotonic() >= until:
+                break
+            if self._closed.is_set():
+                raise PoolFailed("the service stops")
             self._stage = (
-                f"{there} of {wanted + READING} slots of {self._master} (spark_master) are there: "
-                f"cluster.shards takes {wanted}, and {READING} reads"
+                f"{self._master} (spark_master) gives {there} slots; cluster.shards takes {wanted},"
+                f" and {READING} more has to read"
             )
             clock.sleep(LOOK_SECONDS)
         count = min(wanted, there - READING)
-        if count < 1:
-            raise PoolFailed(
-                f"spark_master: {self._master} gives {there} slots, and a cluster needs "
-                f"{1 + READING} at least: add executors or cores"
-            )
         if count < wanted:
             log.warning("fewer shards than cluster.shards", shards=count, wanted=wanted)
         return count

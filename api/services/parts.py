@@ -23,6 +23,7 @@ from connectors.sinks.deltas import DeltaSink
 from connectors.sinks.kafka.session import Service
 from connectors.sinks.kafka.sink import KafkaSink
 from connectors.spark.session import LOOPBACK
+from ivm.cluster.merging import MemberShare
 from ivm.cluster.pool import AnyPool, ClusterPool
 from ivm.pool import Pool
 
@@ -76,6 +77,10 @@ class Parts:
             lambda: list(self.registry.sources.values()),
             settings.service,
         )
+
+    def shares(self) -> list[MemberShare]:
+        """The share of each shard of the engine; none without a cluster (raises PoolFailed)."""
+        return self.pool.shares() if isinstance(self.pool, ClusterPool) else []
 
     def close(self) -> None:
         """Finish the batch under way, and release everything."""

@@ -59,10 +59,11 @@ def arrangements(parts: Sequence[Sequence[ArrangementInfo]]) -> list[Arrangement
 
 
 class MemberShare(NamedTuple):
-    """The share of a member on `host`: what its arrangements hold, its strings, its process."""
+    """The share of a member, a process of `host`: its arrangements, its strings, its memory."""
 
     member: int
     host: str
+    process: int
     records: int
     bytes: int
     string_bytes: int

@@ -110,7 +110,7 @@ class ClusterPool:
             except OSError as error:
                 raise PoolFailed(f"a member went before it was connected: {error}") from error
             links = [member.links[PULSE] for member in members]
-            self._pulse = Pulse(links, self._lost_seconds, self._fail)
+            self._pulse = Pulse(links, self._lost_seconds, self.fail)
             for name, declared in self._inputs.items():
                 self._declare(name, declared)
 
@@ -128,7 +128,7 @@ class ClusterPool:
     def close(self) -> None:
         """End all members; every call after this raises PoolFailed."""
         self._closed = True
-        self._fail("the cluster was closed")
+        self.fail("the cluster was closed")
         if self._pulse is not None:
             self._pulse.stop()
         with self._lock, self._reading:
@@ -174,13 +174,13 @@ class ClusterPool:
         """None: a dataflow catches up between two steps."""
         return None
 
-    def shares(self) -> list["merging.MemberShare"]:
+    def shares(self) -> list[merging.MemberShare]:
         """The share of each member: what its arrangements and its process hold."""
         shares = self._read_all("share") if self._members else []
-        hosts = [member.hello.identity.host for member in self._members]
+        found = zip(self._members, shares, strict=True)
         return [
-            merging.MemberShare(number, host, *share)
-            for number, (host, share) in enumerate(zip(hosts, shares, strict=True))
+            merging.MemberShare(at, who.hello.identity.host, who.hello.identity.process, *share)
+            for at, (who, share) in enumerate(found)
         ]
 
     # --- inputs ---
@@ -459,7 +459,7 @@ class ClusterPool:
                     self._members[number].links[kind].send_bytes(command)
             replies = [self._receive(number, kind) for number in commands]
         except BaseException as error:  # an interrupt: the next reply would be taken for another
-            self._fail(f"a call to the members of the cluster did not end: {error!r}")
+            self.fail(f"a call to the members of the cluster did not end: {error!r}")
             raise
         self._note_failure(replies)
         return replies
@@ -487,10 +487,10 @@ class ClusterPool:
     def _note_failure(self, replies: Sequence[Reply]) -> None:
         for refusal in _refusals(replies):
             if refusal.kind == PoolFailed.__name__:
-                self._fail(str(refusal.argument))
+                self.fail(str(refusal.argument))
 
-    def _fail(self, reason: str) -> None:
-        """Be failed from now on: nobody waits for a member any more."""
+    def fail(self, reason: str) -> None:
+        """Be failed from now on, unless it is so already: nobody waits for a member any more."""
         with self._failing:
             if self._failure is not None:
                 return

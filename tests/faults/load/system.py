@@ -6,10 +6,11 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
@@ -57,9 +58,17 @@ LOADS = {
 class System:
     """Everything runs once `start` returns; `judge` waits until all is reflected."""
 
-    def __init__(self, directory: Path, broker: Broker, load: Load) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        broker: Broker,
+        load: Load,
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`settings`: further variables of the service's environment."""
         self.broker = broker
         self.load = load
+        self.settings = dict(settings)
         self._shop = Shop(load.seed, load.keys)
         self._data = directory / "data"
         self._data.mkdir()
@@ -72,7 +81,7 @@ class System:
     def _new_service(self, data: Path) -> Service:
         connections = {"main": {"bootstrap_servers": self.broker.address}}
         settings = {"IVM_CONNECTIONS": json.dumps(connections), "IVM_CHECKPOINT_SECONDS": "3"}
-        return Service(data, free_ports(1)[0], settings)
+        return Service(data, free_ports(1)[0], {**settings, **self.settings})
 
     def go_on_elsewhere(self) -> Service:
         """Go on with another service, on a copy of the data as they stand; the former one."""
@@ -84,6 +93,15 @@ class System:
         self._client = ServiceClient(self.service.url)
         self.service.start()
         return former
+
+    def restart(self, settings: Mapping[str, str]) -> None:
+        """Go on with another service of these settings, on the same data; the former one ended."""
+        self.settings = dict(settings)
+        self.service = self._new_service(self._data)
+        self._client.close()
+        self._client = ServiceClient(self.service.url)
+        self.service.start()
+        self.await_ready()
 
     def start(self) -> None:
         """Declare the tables and views, and let the changes come."""
