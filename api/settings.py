@@ -29,13 +29,17 @@ MOST_SECONDS = 1e9  # a thread cannot wait ten times as long
 class ClusterSettings(BaseModel):
     """Settings of a cluster: where its shards run, and when one counts as lost."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
     shards: int = Field(ge=1)
     """The shards of the engine. Each takes a slot of `spark_master` for itself, and one more is
     needed to read."""
     host: str = "127.0.0.1"
     """The address by which executors reach the service."""
+    secret: SecretStr | None = None
+    """A secret that Spark's master, its workers and the service share; they encrypt then."""
     wait_seconds: float = Field(default=60.0, gt=0, le=MOST_SECONDS)
     """How long a start waits for the slots; with fewer there are fewer shards."""
     lost_seconds: float = Field(default=30.0, ge=1, le=MOST_SECONDS)

@@ -516,10 +516,12 @@ class Pool:
 
     def _explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
         check(node)
-        wanted = node
+        places = None
         if key is not None:
-            names = key_names("the view", key)
-            wanted = Arrange(node, key_positions("the view", node.schema, names))
+            places = key_positions("the view", node.schema, key_names("the view", key))
+        wanted = self._plans.exchanging(node, places)
+        if places is not None:
+            wanted = Arrange(wanted, places)
         return forecast(wanted, self._core.catalog.arrangements, self._core.catalog.find)
 
     def plan_text(self, node: Node, key: Sequence[str] | None) -> str:

@@ -1,22 +1,19 @@
 """Spark standalone as processes: a master, and workers that start executors."""
 
 import os
-import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-import pyspark
-
+from api.demo.ports import free_ports
 from api.demo.service import descendants
 from tests.kafka.java import await_true
 
 EXECUTOR = "CoarseGrainedExecutorBackend"
-HOME = Path(next(iter(pyspark.__path__)))
-_MASTER = re.compile(r"Starting Spark master at (spark://[\w.:]+)")
 
 
 class SparkCluster:
@@ -26,10 +23,10 @@ class SparkCluster:
         self._directory = directory
         self._processes: list[subprocess.Popen[bytes]] = []
         self._directory.mkdir(parents=True, exist_ok=True)
-        options = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-        self._log = self._start("master", "master.Master", *options)
-        await_true("the master of Spark", lambda: self._found() is not None)
-        self.master = self._found() or ""
+        [port] = free_ports(1)
+        self.master = f"spark://127.0.0.1:{port}"
+        log = self._start("master", "master", "--host", "127.0.0.1", "--port", str(port))
+        await_true("the master of Spark", lambda: "I have been elected leader" in _read(log))
 
     @classmethod
     @contextmanager
@@ -46,11 +43,10 @@ class SparkCluster:
     def add_worker(self, cores: int) -> int:
         """Start a worker, and wait until the master knows it; its process id."""
         name = f"worker{len(self._processes)}"
-        work = str(self._directory / name)
         options = ("--host", "127.0.0.1", "--cores", str(cores), "--memory", "2g")
-        more = ("--webui-port", "0", "--work-dir", work, self.master)
-        log = self._start(name, "worker.Worker", *options, *more)
-        await_true(name, lambda: "Successfully registered" in log.read_text(errors="replace"))
+        work = str(self._directory / name)
+        log = self._start(name, "worker", self.master, *options, "--work", work)
+        await_true(name, lambda: "Successfully registered" in _read(log))
         return self._processes[-1].pid
 
     def kill_worker(self, number: int) -> None:
@@ -72,26 +68,20 @@ class SparkCluster:
             kill(process.pid)
             process.wait()
 
-    def _found(self) -> str | None:
-        found = _MASTER.search(self._log.read_text(errors="replace"))
-        return found[1] if found is not None else None
-
-    def _start(self, name: str, main: str, *options: str) -> Path:
+    def _start(self, name: str, *arguments: str) -> Path:
         """Start a process of Spark's, and return the file of its log."""
         log = self._directory / f"{name}.log"
-        environment = {
-            **os.environ,
-            "SPARK_HOME": str(HOME),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_DAEMON_MEMORY": "256m",
-        }
-        program = str(HOME / "bin" / "spark-class")
-        command = [program, f"org.apache.spark.deploy.{main}", *options]
+        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+        command = [sys.executable, "-m", "connectors.spark.standalone", *arguments]
         with log.open("wb") as output:
             self._processes.append(
                 subprocess.Popen(command, env=environment, stdout=output, stderr=output)
             )
         return log
+
+
+def _read(log: Path) -> str:
+    return log.read_text(errors="replace")
 
 
 def kill(pid: int) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from api.cli.advice import on_service, on_topic
-from api.cli.machine import other_clock, scarce_disk, scarce_memory
+from api.cli.machine import other_clock, own, reach, scarce_disk, scarce_memory
 from api.registry import Registry
 from api.settings import Settings
 from connectors.checkpoint.store import open_store
@@ -77,6 +77,9 @@ def _checks(settings: Settings) -> Iterator[_Check]:
     yield _Check("Java", "JAVA_HOME", _silent(java_home))
     limit = settings.max_process_bytes
     yield _Check("memory", "max_process_bytes", partial(scarce_memory, limit))
+    if settings.cluster is not None:
+        yield _Check("Spark's master", "spark_master", partial(reach, settings.spark_master))
+        yield _Check("address of the cluster", "cluster.host", partial(own, settings.cluster.host))
     if settings.oidc is not None:
         ca = str(settings.oidc.ca) if settings.oidc.ca is not None else True
         clock = partial(other_clock, settings.oidc.issuer, ca)

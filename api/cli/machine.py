@@ -3,6 +3,8 @@
 Each gives a warning, or None; what keeps a service from running is raised by others.
 """
 
+import re
+import socket
 import time
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -19,6 +21,7 @@ BESIDE_BYTES = 1 << 30
 # Clocks that differ by more (seconds) expire tokens too soon, and show records from the future.
 MOST_SKEW = 5.0
 ANSWER_SECONDS = 5.0
+_MASTER = re.compile(r"spark://(?P<host>[^:,]+):(?P<port>\d+)")
 
 
 def scarce_disk(directory: Path) -> str | None:
@@ -41,6 +44,25 @@ def scarce_memory(max_process_bytes: int) -> str | None:
         f"max_process_bytes is {max_process_bytes / 2**30:.1f} GiB, and of {there / 2**30:.1f} GiB "
         "Spark needs about one: the system may kill the service before recursions stop"
     )
+
+
+def reach(master: str) -> None:
+    """See that something listens where a master of Spark's is said to be (raises OSError)."""
+    found = _MASTER.fullmatch(master)
+    if found is None:  # local, or known to Spark alone
+        return
+    try:
+        socket.create_connection((found["host"], int(found["port"])), ANSWER_SECONDS).close()
+    except OSError as error:
+        raise OSError(f"{master}: {error}: start the master, or name another one") from error
+
+
+def own(host: str) -> None:
+    """See that an address is of this machine (raises OSError)."""
+    try:
+        socket.create_server((host, 0)).close()
+    except OSError as error:
+        raise OSError(f"{host}: {error}: it has to be an address of this machine") from error
 
 
 def other_clock(url: str, verify: str | bool = True) -> str | None:

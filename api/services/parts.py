@@ -109,6 +109,7 @@ class Parts:
             settings.isolation,
             settings.service,
             LOOPBACK if settings.cluster is None else settings.cluster.host,
+            None if settings.cluster is None else settings.cluster.secret,
         )
 
 

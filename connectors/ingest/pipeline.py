@@ -127,6 +127,7 @@ class Pipeline:
                 settings.work / "spark",
                 settings.jars,
                 host=settings.host,
+                secret=settings.secret.get_secret_value() if settings.secret else None,
             )
             starter = ThreadPoolExecutor(1, "spark-starter")
             self._starting = starter.submit(create)

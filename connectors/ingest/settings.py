@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pydantic import SecretStr
+
 from connectors.connections import Connection
 from connectors.errors import InvalidTable, JarsMissing
 from connectors.formats.schema_registry import Registry, config_of, registry
@@ -24,7 +26,8 @@ class PipelineSettings:
     `connections`. `trigger` chooses between micro-batches and records as they come; for these
     `jars` is where those of Spark's Kafka source are. `isolation` says what a table that cannot be
     read on holds up: itself, or all. `service` names the consumer group that tells brokers how far
-    sources are. Executors of Spark reach this process at `host`.
+    sources are. Executors of Spark reach this process at `host`, those that know
+    the `secret` if there is one.
     """
 
     topics: Path
@@ -38,6 +41,7 @@ class PipelineSettings:
     isolation: Isolation = "table"
     service: str = "ivm"
     host: str = LOOPBACK
+    secret: SecretStr | None = None
 
     def check_trigger(self, spec: TableSpec) -> None:
         """Raise InvalidTable for a table that the trigger does not read."""

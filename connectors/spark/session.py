@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -69,10 +70,11 @@ def create_session(
     jars: Path | None = None,
     archiving: bool = False,
     host: str = LOOPBACK,
+    secret: str | None = None,
 ) -> SparkSession:
     """The session of this process, made if there is none (raises JavaMissing, SparkUnavailable).
 
-    Executors of other machines reach it at `host`.
+    Executors of other machines reach it at `host`; with a `secret` those that know it.
 
     `scratch` is a directory for Spark's temporary files; what a killed process left there goes.
     `jars` holds the jars of Spark's Kafka source, if there is to be one. Where an archive of
@@ -98,6 +100,7 @@ def create_session(
     conf.set("spark.driver.host", host).set("spark.driver.bindAddress", host)
     conf.set("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
     conf.set("spark.executorEnv.PYTHONSAFEPATH", "1")
+    conf.setAll(list(secured(secret).items()))
     if SparkContext._active_spark_context is None:
         with logged() as stderr:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
@@ -105,6 +108,18 @@ def create_session(
     session = SparkSession.builder.config(conf=conf).getOrCreate()
     session.dataSource.register(TopicsSource)
     return session
+
+
+def secured(secret: str | None) -> Mapping[str, str]:
+    """The settings by which the parts of Spark let in who knows the secret, and encrypt."""
+    if secret is None:
+        return {}
+    return {
+        "spark.authenticate": "true",
+        "spark.authenticate.secret": secret,
+        "spark.network.crypto.enabled": "true",
+        "spark.io.encryption.enabled": "true",
+    }
 
 
 def _configuration(

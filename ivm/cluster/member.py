@@ -35,11 +35,11 @@ def run(address: Address, secret: bytes, number: int) -> None:
             reads.send(hello._replace(kind=READS))
             pulse = enter(address, secret)
             pulse.send(hello._replace(kind=PULSE))
+            _aside(pulse, _echo)
             addresses, bounds = commands.recv()
             mesh = connect(number, entrance, addresses, secret)
         try:
             pool = LendingPool(mesh=mesh, **bounds)
-            _aside(pulse, lambda link: _echo(link))
             _aside(reads, lambda link: _serve(link, pool))
             _serve(commands, pool)
         finally:

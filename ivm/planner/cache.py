@@ -137,14 +137,23 @@ class Plans:
         )
         check(node)
         rows = Layout(node.schema)
-        if key is None:
-            node = node if self._mesh is None else delivered(node, self._placed)
+        places = None if key is None else key_positions(name, node.schema, key)
+        node = self.exchanging(node, places)
+        if places is None:
             return DataflowPlan(node, None, planner.plan_changes(node), reads(node), rows)
-        places = key_positions(name, node.schema, key)
-        if self._mesh is not None:
-            node, _ = exactly(distributed(node, self._placed), places)
         plan = planner.plan(Arrange(node, places))
         return DataflowPlan(node, places, plan, reads(node), rows)
+
+    def exchanging(self, node: Node, places: tuple[int, ...] | None) -> Node:
+        """The node with the exchanges by which its rows lie with the owners of the key `places`.
+
+        Without a key they lie where they may be delivered from. A pool alone exchanges nothing.
+        """
+        if self._mesh is None:
+            return node
+        if places is None:
+            return delivered(node, self._placed)
+        return exactly(distributed(node, self._placed), places)[0]
 
     @property
     def _placed(self) -> dict[str, tuple[int, ...]]:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from psycopg import Connection, connect
 
@@ -21,18 +22,27 @@ _PORTS = ("IVM", "BROKER", "REGISTRY", "POSTGRES", "CONNECT", "PROMETHEUS")
 class Stack:
     """A project of compose: brought up, its services restarted, and taken down."""
 
-    def __init__(self, podman: Podman, *profiles: str) -> None:
+    def __init__(
+        self,
+        podman: Podman,
+        *profiles: str,
+        project: str = PROJECT,
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`variables` are those of the file, beside the ports."""
         self._podman = podman
+        self.project = project
         self._profiles = [word for each in profiles for word in ("--profile", each)]
         numbers = free_ports(len(_PORTS))
         self.ports: Mapping[str, int] = dict(zip(_PORTS, numbers, strict=True))
-        self._variables = {f"{name}_PORT": str(port) for name, port in self.ports.items()}
+        ports = {f"{name}_PORT": str(port) for name, port in self.ports.items()}
+        self._variables = {**ports, **variables}
         self.client = ServiceClient(f"http://127.0.0.1:{self.ports['IVM']}")
         self.kafka = Kafka(f"127.0.0.1:{self.ports['BROKER']}")
 
     def compose(self, *arguments: str, image: str = SERVICE) -> None:
         """Run podman-compose over the file (raises CalledProcessError)."""
-        program = (sys.executable, "-m", "podman_compose", "--project-name", PROJECT)
+        program = (sys.executable, "-m", "podman_compose", "--project-name", self.project)
         file = ("--file", str(ROOT / "docker" / "compose.yaml"))
         self._podman.run(
             *program,
@@ -67,7 +77,7 @@ class Stack:
 
     def container(self, service: str) -> str:
         """The name of a service's container."""
-        return f"{PROJECT}_{service}_1"
+        return f"{self.project}_{service}_1"
 
     def database(self) -> Connection[tuple[object, ...]]:
         """A connection to PostgreSQL, in autocommit."""

@@ -26,6 +26,7 @@ from tests.kafka.java import await_true
 from tests.spark_cluster import SparkCluster, kill
 
 LOST_SECONDS = 5
+CHANGES = 1_000
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
 @pytest.fixture
 def load() -> Load:
     """Changes until the system is judged."""
-    return replace(LOADS[os.environ.get("IVM_TEST_LOAD", "short")], seconds=math.inf)
+    return replace(LOADS[os.environ.get("IVM_TEST_LOAD", "short")], rate=100, seconds=math.inf)
 
 
 def on(spark: SparkCluster, shards: int) -> Mapping[str, str]:
@@ -54,10 +55,13 @@ def test_04_shards_executors_and_a_worker_are_killed_and_none_of_their_changes_l
     system = System(tmp_path, broker, load, on(spark, shards=2))
     system.start()
     try:
+        await_changes(system)
         os.kill(shards(system)[1]["process"], signal.SIGKILL)
         await_anew(system.service)
+        await_changes(system)
         os.kill(spark.executors()[0], signal.SIGKILL)
         await_anew(system.service)
+        await_changes(system)
         spark.kill_worker(0)
         spark.add_worker(2)
         await_anew(system.service)
@@ -74,6 +78,7 @@ def test_07_a_shard_that_was_frozen_is_given_up_and_ends_when_it_goes_on(
     system.start()
     frozen = shards(system)[0]["process"]
     try:
+        await_changes(system)
         os.kill(frozen, signal.SIGSTOP)
         await_anew(system.service)
         os.kill(frozen, signal.SIGCONT)
@@ -91,6 +96,7 @@ def test_24_another_number_of_shards_takes_over_what_there_is(
     system.start()
     try:
         for count in (1, 3):
+            await_changes(system)
             system.service.stop()
             system.restart(on(spark, shards=count))
             assert len(shards(system)) == count
@@ -133,6 +139,18 @@ def shards(system: System) -> list[dict[str, Any]]:
     """The shards of the service."""
     with Client(system.service.url) as client:
         return client.cluster()
+
+
+def await_changes(system: System) -> None:
+    """Wait until a thousand changes more were applied."""
+    with Client(system.service.url) as client:
+        before = reflected(client)
+        await_true("changes", lambda: reflected(client) >= before + CHANGES)
+
+
+def reflected(client: Client) -> int:
+    """How many records of all sources are reflected."""
+    return sum(sum(source["offsets"].values()) for source in client.sources())
 
 
 def told(service: Service) -> str:

@@ -124,6 +124,9 @@ class DecodingPipeline:
     def status(self) -> PipelineStatus:
         return PipelineStatus(self.state, None, self._delivery.time, 0, 0.0, {})
 
+    def halt(self) -> None:
+        """There is no query that would go on."""
+
     def stop(self) -> None:
         self._delivery.close()
 

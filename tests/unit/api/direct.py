@@ -102,6 +102,9 @@ class DirectPipeline:
     def status(self) -> PipelineStatus:
         return PipelineStatus(self.state, None, self._journal.last_time, 0, 0.0, {}, self.faults)
 
+    def halt(self) -> None:
+        """There is no query that would go on."""
+
     def stop(self) -> None:
         self.state = "stopped"
 

@@ -161,6 +161,9 @@ class FilePipeline:
         if ends:
             self._deliver(ends)
 
+    def halt(self) -> None:
+        """There is no query that would go on."""
+
     def stop(self) -> None:
         self.state = "stopped"
 
