@@ -80,6 +80,15 @@ class LendingPool(Pool):
         for hold in holds:
             hold.release()
 
+    def step(self, frontier: int) -> frozenset[str]:
+        """Advance as `Pool.advance` does: the names of the dataflows that have deltas."""
+        self.advance(frontier)
+        return frozenset(
+            name
+            for name, collection in self._core.catalog.collections.items()
+            if collection.pending_errors or any(not c.is_empty for c in collection.captures)
+        )
+
     def known(self) -> frozenset[str]:
         """The names of all inputs and dataflows."""
         return self.names

@@ -17,6 +17,9 @@ from typing import Self
 CHALLENGE_SECONDS = 10
 """The time in which a stranger is to have shown that it knows the secret."""
 
+ENTRY_SECONDS = 60
+"""The time in which who enters is to be let in: others may be ahead of it."""
+
 SILENT_MILLISECONDS = 30_000
 """The time after which a connection breaks whose other end acknowledges nothing."""
 
@@ -102,7 +105,7 @@ def _admitted(connected: socket.socket, secret: bytes, *, asks_first: bool) -> C
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENT_MILLISECONDS)
     for option, value in KEEPALIVE:
         connected.setsockopt(socket.IPPROTO_TCP, option, value)
-    _bound_receiving(connected, CHALLENGE_SECONDS)
+    _bound_receiving(connected, CHALLENGE_SECONDS if asks_first else ENTRY_SECONDS)
     connection = Connection(os.dup(connected.fileno()))
     try:
         steps = [deliver_challenge, answer_challenge]

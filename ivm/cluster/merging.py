@@ -31,11 +31,20 @@ def deltas(parts: Sequence[Deltas]) -> Deltas:
 
     Equal rows are of one member, but equal errors may be of several.
     """
+    some = [part for part in parts if len(part.diffs) or len(part.error_diffs)]
+    if len(some) < 2:
+        return some[0] if some else parts[0]
     times = np.concatenate([part.times for part in parts])
     diffs = np.concatenate([part.diffs for part in parts])
     order = np.lexsort((diffs > 0, times))
     rows = _rows([part.rows for part in parts]).take(order)
     return Deltas(rows, times[order], diffs[order], *_errors(parts))
+
+
+def none_of(some: Deltas) -> Deltas:
+    """No changes, of the same columns."""
+    nothing = some.times[:0], some.diffs[:0]
+    return Deltas(some.rows.slice(0, 0), *nothing, some.errors.slice(0, 0), *nothing)
 
 
 def snapshot(parts: Sequence[Snapshot]) -> Snapshot:

@@ -5,7 +5,7 @@ of the key by which it is installed. An exchange moves rows wherever a dataflow 
 another key (`ivm.dataflow.distribution`).
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.reduction import ForkingPickler
@@ -50,6 +50,8 @@ from ivm.results import (
 )
 from ivm.rows.owners import owners_of
 
+MOST_UNANSWERED = 64
+"""Commands whose replies have not been read: what replies take has room in any socket."""
 READ_ATTEMPTS = 20
 """How often members are asked for the same read beside steps that come between."""
 
@@ -98,6 +100,8 @@ class ClusterPool:
         self._members: list[Member] = []
         self._pulse: Pulse | None = None
         self._given_back: deque[tuple[int, int]] = deque()
+        self._unanswered: Counter[int] = Counter()
+        self._unchanged: dict[str, Deltas] = {}
 
     def start(self, members: Sequence[Member]) -> None:
         """Begin with these members, by number, which a `Rendezvous` has met (raises PoolFailed)."""
@@ -234,10 +238,15 @@ class ClusterPool:
         with self._lock:
             wanted = one_time(frontier, LAST_TIME + 1)
             try:
-                self._all("advance", wanted)
+                changed = self._all("step", wanted)
+            except DataflowFailed:
+                self._unchanged.clear()
+                raise
             finally:
                 if self._failure is None:
                     self._frontier = max(self._frontier, wanted)
+            for name in set().union(*changed) & self._unchanged.keys():
+                del self._unchanged[name]
 
     def install(
         self,
@@ -267,23 +276,30 @@ class ClusterPool:
     def drop(self, name: str) -> None:
         """Stop a dataflow; see `Pool.drop`."""
         with self._lock:
+            self._unchanged.pop(name, None)
             self._all("drop", name)
 
     def drain(self, name: str) -> Deltas:
         """Take the deltas of a dataflow of all members; see `Pool.drain`."""
         with self._lock:
+            if (nothing := self._unchanged.get(name)) is not None:
+                self._refuse_failed()
+                return nothing
             replies = self._replies("drain", name)
             for refusal in _refusals(replies):
                 # A member drops a dataflow whose counts it finds to have overflowed; so do all.
                 reasons = refusal.argument if isinstance(refusal.argument, dict) else {}
                 for failed in reversed(reasons):
                     self._drop_where_it_is(failed)
-            return merging.deltas(self._values(replies))
+            deltas = merging.deltas(self._values(replies))
+            self._unchanged[name] = merging.none_of(deltas)
+            return deltas
 
     def replace(self, names: Mapping[str, str], frontier: int) -> None:
         """Let dataflows take other names at one time; see `Pool.replace`."""
         with self._lock:
             wanted = one_time(frontier, LAST_TIME + 1)
+            self._unchanged.clear()
             try:
                 self._all("replace", dict(names), wanted)
             finally:
@@ -457,12 +473,29 @@ class ClusterPool:
             for number, command in commands.items():
                 with suppress(OSError):  # the member has gone: there is no reply, as is told then
                     self._members[number].links[kind].send_bytes(command)
+            earlier = [r for at in commands if kind == COMMANDS for r in self._answers_of(at)]
             replies = [self._receive(number, kind) for number in commands]
         except BaseException as error:  # an interrupt: the next reply would be taken for another
             self.fail(f"a call to the members of the cluster did not end: {error!r}")
             raise
-        self._note_failure(replies)
+        self._note_failure([*earlier, *replies])
+        if refusals := _refusals(earlier):
+            raise _together(refusals)
         return replies
+
+    def _post(self, number: int, command: _Command) -> None:
+        """Send a command whose reply is read with that of a later one."""
+        self._refuse_failed()
+        sent = _pickled({number: command})[number]
+        with suppress(OSError):  # the member has gone, as the next reply tells
+            self._members[number].links[COMMANDS].send_bytes(sent)
+        self._unanswered[number] += 1
+        if self._unanswered[number] >= MOST_UNANSWERED:
+            self._values(self._answers_of(number))
+
+    def _answers_of(self, number: int) -> list[Reply]:
+        """The replies to what was posted to a member."""
+        return [self._receive(number, COMMANDS) for _ in range(self._unanswered.pop(number, 0))]
 
     def _send_back(self) -> None:
         """Let members have back what is not used any more."""

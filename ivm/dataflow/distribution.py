@@ -22,6 +22,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.exchange_node import Exchange
 from ivm.dataflow.expressions import Call, Column, Expression
 from ivm.dataflow.loop_nodes import passed_names
@@ -54,6 +55,9 @@ Placement: TypeAlias = tuple[int, ...] | None
 """The columns whose owner has a row, in order; None if any process may have it."""
 
 Placed = tuple[Node, Placement]
+
+MOST_DIGITS = 38
+"""Digits of the widest decimal."""
 
 
 def distributed(node: Node, placed: Mapping[str, tuple[int, ...]]) -> Placed:
@@ -123,9 +127,7 @@ class _Distribution:
                 below, placement = together(self.of(node.input), range(len(node.schema)))
                 return replace(node, input=below), placement
             case Reduce():
-                below, placement = together(self.of(node.input), node.key)
-                assert placement is not None
-                return replace(node, input=below), tuple(map(node.key.index, placement))
+                return self._reduced(node)
             case TopK() | Window():
                 below, placement = together(self.of(node.input), node.key)
                 return replace(node, input=below), placement
@@ -156,6 +158,15 @@ class _Distribution:
 
     def _arranged(self, node: Arrange) -> Arrange:
         return replace(node, input=exactly(self.of(node.input), node.key)[0])
+
+    def _reduced(self, node: Reduce) -> Placed:
+        """Without a key all rows would go to one process: there each one sends its own sums."""
+        given = self.of(node.input)
+        if given[1] != node.key == () and all(adds_up(node, a) for a in node.aggregates):
+            given, node = (replace(node, input=given[0]), None), sum_of_parts(node)
+        below, placement = together(given, node.key)
+        assert placement is not None
+        return replace(node, input=below), tuple(map(node.key.index, placement))
 
     def _join(self, node: Join) -> Placed:
         made = Join(self._arranged(node.left), self._arranged(node.right), node.outputs)
@@ -189,6 +200,32 @@ class _Distribution:
                 # Terms that cancel would go round for ever in two processes.
                 bodies[name] = together(bodies[name], range(len(body.schema)))
         return bodies
+
+
+def adds_up(node: Reduce, aggregate: Aggregate) -> bool:
+    """Whether an aggregate is the sum of what it is of parts of its rows, to the digit.
+
+    Not where a part could leave a type that the whole would not, nor in floats, whose sums are
+    rounded once.
+    """
+    if aggregate.function == "count":
+        return True
+    if aggregate.function != "sum" or aggregate.column is None:
+        return False
+    taken = node.input.schema.field(aggregate.column).type
+    if pa.types.is_decimal(aggregate.type):
+        return aggregate.type.precision == MOST_DIGITS and not pa.types.is_floating(taken)
+    return pa.types.is_int64(aggregate.type) and pa.types.is_integer(taken) and taken.bit_width < 64
+
+
+def sum_of_parts(node: Reduce) -> Reduce:
+    """The reduction of rows that are `node` of parts of its input."""
+    first = len(node.key)
+    sums = (
+        Aggregate("sum", first + i, a.name, a.type, a.nullable)
+        for i, a in enumerate(node.aggregates)
+    )
+    return Reduce(node, tuple(range(first)), tuple(sums))
 
 
 def _moved(placement: Placement, outputs: Sequence[int | None]) -> Placement:

@@ -4,6 +4,10 @@ from ivm.rows.packing import Packing
 class Capture(Operator):
     """Holds updates until they are drained."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was captured since the last drain."""
+
 class CaptureRows(Capture):
     """Captures the output of `source`."""
 

@@ -22,6 +22,11 @@ cdef class Capture(Operator):
     def __dealloc__(self):
         release(&self.taken)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was captured since the last drain."""
+        return self.taken.length == 0
+
     cdef Py_ssize_t yields(self) noexcept nogil:
         return self.captured
 
@@ -61,6 +66,11 @@ cdef class CaptureArranged(Capture):
 
     def __dealloc__(self):
         self.clear()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was captured since the last drain."""
+        return self.taken.length == 0 and self.kept.empty()
 
     cdef Py_ssize_t load(self) noexcept nogil:
         return self.reader.waiting(self.region)

@@ -160,3 +160,26 @@ def test_a_distributed_node_fits_and_denotes_the_same(name: str, changes: list[C
     assert made.schema == node.schema
     held = contents(changes, 0)
     assert evaluate(made, held) == evaluate(node, held)
+
+
+def total(taken: pa.DataType, given: pa.DataType, *others: Aggregate) -> str:
+    """The plan of a sum over all rows of a column of one type, in another."""
+    table = Get("table", pa.schema([("id", INT), ("amount", taken)]))
+    node = Reduce(table, (), (Aggregate("sum", 1, "total", given, True), *others))
+    made, _ = distributed(node, {"table": (0,)})
+    check(made)
+    return text(made)
+
+
+def test_a_sum_over_all_rows_is_summed_before_it_travels() -> None:
+    of_parts = "Reduce(by (): Reduce(table))"
+    assert total(pa.int32(), INT, count) == of_parts
+    assert total(INT, pa.decimal128(38, 0), count) == of_parts
+    assert total(pa.decimal128(12, 2), pa.decimal128(38, 2)) == of_parts
+
+
+def test_a_sum_whose_parts_may_not_be_exact_is_made_by_one_process() -> None:
+    by_one = "Reduce(by (): table)"
+    assert total(INT, INT) == by_one
+    assert total(pa.float64(), pa.float64()) == by_one
+    assert total(pa.int32(), INT, Aggregate("min", 1, "least", pa.int32(), True)) == by_one
