@@ -187,15 +187,25 @@ class RuntimeCollector(Collector):
         process = GaugeMetricFamily(
             "ivm_shard_process_bytes", "Memory of a shard's process.", labels=labels
         )
+        sent = CounterMetricFamily(
+            "ivm_shard_sent_bytes", "Bytes that a shard has sent to the others.", labels=labels
+        )
+        met = CounterMetricFamily(
+            "ivm_shard_meetings", "Meetings of a shard with the others.", labels=labels
+        )
         with suppress(PoolFailed):  # the service begins anew
             for share in self._runtime.shares():
                 at = [str(share.member), share.host]
                 records.add_metric(at, share.records)
                 memory.add_metric(at, share.bytes + share.string_bytes)
                 process.add_metric(at, share.process_bytes)
+                sent.add_metric(at, share.sent_bytes)
+                met.add_metric(at, share.meetings)
         yield records
         yield memory
         yield process
+        yield sent
+        yield met
 
     def _views(self) -> Iterator[Metric]:
         seconds = CounterMetricFamily(

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import bounds, growth, report, rounds
+from benchmarks import bounds, growth, report, rounds, shards
 from benchmarks.comparison import Result, Setting, measure, results
 from benchmarks.errors import BenchmarkError
 from benchmarks.mentions import SIZES
@@ -74,6 +74,9 @@ def main(
             return
         if names == ["rounds"]:
             _rounds(scale, page)
+            return
+        if names == ["scale"]:
+            _scale(scale, json, page)
             return
         if names == ["pipeline"]:
             _pipeline(run_profile if profile else run_pipeline, scale, json)
@@ -171,6 +174,18 @@ def _rounds(scale: str, page: Path | None) -> None:
     rounds.draw(found, chart)
     page.write_text(rounds.page(found, scale, chart.name))
     Console().print(f"{page} has the differences in each round", highlight=False)
+
+
+def _scale(size: str, json: Path | None, page: Path | None) -> None:
+    page = page or INPUTS / "scale.md"
+    with _progress() as progress:
+        task = progress.add_task("", total=len(shards.WORKLOADS) * len(shards.MEMBERS))
+        found = shards.measure(
+            size, page, lambda what: progress.update(task, description=what, advance=1)
+        )
+    if json:
+        json.write_text(shards.as_json(found))
+    Console().print(f"{page} has what a cluster costs as it grows", highlight=False)
 
 
 def _pipeline(run: Callable[[str, Console], list[Result]], scale: str, json: Path | None) -> None:

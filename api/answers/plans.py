@@ -75,7 +75,10 @@ class Arrangements(Answer):
 
 
 class Shard(Answer):
-    """A shard of a cluster: a process of a host, and what it holds, in records and bytes."""
+    """A shard of a cluster: a process of a host, what it holds, and what it sent to the others.
+
+    At `meetings` of all shards it sent so many `blocks` of rows, and bytes.
+    """
 
     shard: int
     host: str
@@ -84,6 +87,9 @@ class Shard(Answer):
     bytes: int
     string_bytes: int
     process_bytes: int
+    meetings: int
+    blocks: int
+    sent_bytes: int
 
 
 class ClusterShards(Answer):
@@ -99,6 +105,9 @@ class ClusterShards(Answer):
                 "bytes": 384,
                 "string_bytes": 0,
                 "process_bytes": 157548544,
+                "meetings": 12,
+                "blocks": 1,
+                "sent_bytes": 688,
             }
         ]
     )

@@ -5,6 +5,7 @@
 - `backups`: takes a consistent copy of all that the service keeps, while it runs
 - `checkpoints`: brings tables back from the newest checkpoint, and takes new ones
 - `cleaning`: removes what is beyond retention, from time to time
+- `cluster`: brings the members of the pool to Spark's executors
 - `compiler`: compiles and explains queries over what is declared
 - `data_directory`: the version of the data directory, and the steps from older ones
 - `definition`: a view as it is declared, before it is compiled

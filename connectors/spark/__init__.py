@@ -11,12 +11,14 @@
 - `kafka`: decodes records of Kafka into chunks, and has Spark's own source for real-time mode
 - `kafka_source`: the Spark data sources of Kafka topics, a connection each
 - `keeper`: keeps a streaming query running
+- `members`: members of a cluster on Spark's executors, one in each task of a barrier job
 - `planner`: chooses the records of each micro-batch and cuts them into tasks
 - `query`: a streaming query from file topics and Kafka to a function on the driver
 - `ranges`: chooses the ranges of Kafka topics for each micro-batch and cuts them into tasks
 - `realtime`: runs queries in Spark's real-time mode, whose batches last for minutes
 - `relay`: decodes records in a task of real-time mode and puts them to the endpoint
-- `session`: a Spark session for one machine
+- `session`: a Spark session, on one machine or a cluster
 - `source`: the Spark data source `ivm_topics`, which reads file topics
+- `standalone`: runs Spark's own master, or a worker
 - `stderr`: passes lines that the JVM writes to stderr to the log
 """

@@ -65,7 +65,7 @@ def _become(main: str, *options: str) -> None:
 
 
 def _written(properties: Mapping[str, str]) -> str:
-    """A file of properties that nobody else can read: arguments and variables are seen by others."""
+    """A file of properties that nobody else can read, as they could arguments."""
     number, name = mkstemp(suffix=".conf")
     with os.fdopen(number, "w") as file:
         file.writelines(f"{key} {value}\n" for key, value in properties.items())

@@ -1,12 +1,19 @@
 """A cluster: a pool whose keys are divided among processes, which run the same dataflows.
 
 Each *member* owns the keys whose hash falls to it, and meets the others wherever rows have to move
-to the owners of another key. It is for one machine as yet: nothing places members elsewhere, and
-nothing starts one anew that was lost.
+to the owners of another key. Members run wherever they are started; they come to the rendezvous of
+their pool. A lost one takes the pool with it.
 
-- `member`: a member's process: a pool that carries out the commands of its cluster
+- `identity`: what has to be the same in all members
+- `lending`: a member's pool, which lends its cluster holds and batches by number
+- `lent`: holds and batches that stay with members, as the cluster has them
+- `links`: connections between processes that know a secret
+- `member`: a pool that carries out the commands of its cluster
 - `merging`: the parts of an answer that members give, put together
 - `mesh`: a connection between each two members, over which they meet
 - `pool`: the pool of a cluster, which sends every command to all members in one order
+- `processes`: a cluster of processes of this machine
+- `pulse`: finds out when a member has gone, or stands still
+- `rendezvous`: where members come, and are told of one another
 - `replies`: replies of members, whose errors keep their kinds and reasons
 """

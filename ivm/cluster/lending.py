@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ivm.cluster.mesh import Mesh
 from ivm.installed.holds import Hold
 from ivm.pool import Pool
 from ivm.runtime.export import SealedBatch
@@ -27,19 +28,26 @@ class Lent(NamedTuple):
 
 
 class Share(NamedTuple):
-    """The share of a member: what its arrangements hold, its strings, and its process."""
+    """The share of a member: what its arrangements hold, its strings, its process; its meetings.
+
+    At these it has sent so many blocks of rows, and so many bytes with their headers.
+    """
 
     records: int
     bytes: int
     string_bytes: int
     process_bytes: int
+    meetings: int
+    blocks: int
+    sent_bytes: int
 
 
 class LendingPool(Pool):
     """A pool whose holds and batches are known by number to who cannot have them; see Pool."""
 
-    def __init__(self, **options: object) -> None:
-        super().__init__(**options)  # type: ignore[arg-type]
+    def __init__(self, mesh: Mesh, **bounds: float) -> None:
+        super().__init__(mesh=mesh, **bounds)  # type: ignore[arg-type]
+        self._mesh = mesh
         self._numbers = count()
         self._lending = Lock()
         self._holds: dict[int, Hold] = {}
@@ -97,7 +105,8 @@ class LendingPool(Pool):
         """What this member holds."""
         infos = self.arrangements()
         records, held = sum(info.records for info in infos), sum(info.bytes for info in infos)
-        return Share(records, held, self.string_bytes, _resident_bytes())
+        met = self._mesh.meetings, self._mesh.blocks, self._mesh.sent_bytes
+        return Share(records, held, self.string_bytes, _resident_bytes(), *met)
 
 
 def _resident_bytes() -> int:

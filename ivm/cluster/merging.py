@@ -68,7 +68,7 @@ def arrangements(parts: Sequence[Sequence[ArrangementInfo]]) -> list[Arrangement
 
 
 class MemberShare(NamedTuple):
-    """The share of a member, a process of `host`: its arrangements, its strings, its memory."""
+    """The share of a member, a process of `host`; see `ivm.cluster.lending.Share`."""
 
     member: int
     host: str
@@ -77,6 +77,9 @@ class MemberShare(NamedTuple):
     bytes: int
     string_bytes: int
     process_bytes: int
+    meetings: int
+    blocks: int
+    sent_bytes: int
 
 
 def found(parts: Sequence[Found]) -> Found:

@@ -36,12 +36,17 @@ class MeshBroken(ConnectionError):
 
 
 class Mesh:
-    """The connections of `member` to the `sockets` of the other members, by their numbers."""
+    """The connections of `member` to the `sockets` of the other members, by their numbers.
+
+    It counts its `meetings`, the `blocks` that it has sent at them, and all bytes sent.
+    """
 
     def __init__(self, member: int, sockets: dict[int, socket.socket]) -> None:
         self.member = member
         self.members = len(sockets) + 1
         self.meetings = 0
+        self.blocks = 0
+        self.sent_bytes = 0
         self._peers = {peer: _Peer(peer, its) for peer, its in sockets.items()}
 
     def meet(
@@ -74,6 +79,8 @@ class Mesh:
         poll, pending = select.poll(), {}
         for peer in self._peers.values():
             block = b"" if blocks is None else blocks[peer.number]
+            self.blocks += len(block) > 0
+            self.sent_bytes += HEADER.size + len(block)
             peer.begin(HEADER.pack(self.meetings, place, value, len(block)), block)
             peer.send()
             if not peer.is_done:

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 
 from api.app import create_app
 from api.security.oidc import Oidc
-from api.settings import Settings
+from api.settings import ClusterSettings, Settings
 from connectors.connections import Connection
 from tests.unit.api.conftest import make_runtime
 
@@ -93,6 +93,7 @@ def tables() -> Mapping[str, Mapping[str, list[str]]]:
         "settings.md": {
             "settings": settings_of(Settings, variables=True),
             "connections": settings_of(Connection),
+            "cluster": settings_of(ClusterSettings),
             "oidc": settings_of(Oidc),
         },
         "observability.md": {"metrics": metrics()},
