@@ -64,7 +64,7 @@ class Cluster:
 
     def when_lost(self, call: Callable[[str], None]) -> None:
         """Call `call` with the reason, once, when the cluster is lost, or could not be had."""
-        self._pool.when_failed = call
+        self._pool.when_failed(call)
 
     def give_up(self, reason: str) -> None:
         """Take the cluster for lost."""

@@ -66,7 +66,7 @@ def test_a_batch_that_was_dropped_is_given_back(pool: ClusterPool) -> None:
     lent = [len(pool.batches("guests")) for _ in range(3)]
     assert all(lent)
     pool.scan("guests")  # with which members have them back
-    assert not pool._given_back
+    assert not pool._calls.owes
 
 
 def test_a_held_time_is_read_while_later_ones_come(pool: ClusterPool) -> None:
@@ -158,7 +158,7 @@ def lost(pool: Processes, act: Callable[[int], object]) -> str:
         heard.append(reason)
         failed.set()
 
-    pool.when_failed = hear
+    pool.when_failed(hear)
     act(pool.processes[1])
     assert failed.wait(30)
     return heard[0]
