@@ -65,21 +65,22 @@ def test_views_and_recursions_are_looked_up(client: Client) -> None:
 
 def test_a_query_is_answered_over_one_time(client: Client) -> None:
     found = client.query("SELECT count(*) AS n, sum(people) AS all_people FROM by_city")
-    assert found.rows() == [{"n": CITIES, "all_people": PEOPLE}]
+    assert found.table.to_pylist() == [{"n": CITIES, "all_people": PEOPLE}]
 
 
 def test_a_feed_begins_with_a_snapshot_and_goes_on(client: Client) -> None:
     rows: Counter[tuple[str, int]] = Counter()
-    with client.follow("by_city") as feed:
-        written = False
-        for change in feed:
-            for row, diff in change.changes():
-                rows[row["city"], row["people"]] += diff
-            if not written:
-                client.write("people", [{"id": PEOPLE, "city": "city 0", "age": 1}])
-                written = True
-            elif rows[("city 0", PEOPLE // CITIES + 1)] == 1:
-                break
+    feed = client.follow("by_city")
+    written = False
+    for batch in feed:
+        for row, diff in batch:
+            rows[row["city"], row["people"]] += diff
+        if not written:
+            client.write("people", [{"id": PEOPLE, "city": "city 0", "age": 1}])
+            written = True
+        elif rows[("city 0", PEOPLE // CITIES + 1)] == 1:
+            break
+    feed.close()
     assert rows[("city 0", PEOPLE // CITIES)] == 0
 
 
@@ -89,7 +90,7 @@ def test_a_view_is_replaced_by_its_difference(client: Client) -> None:
     await_true("the preview", lambda: client.replacement("old")["status"] == "ready")
     client.approve("old", client.replacement("old")["version"])
     expected = sum(number % 90 > 70 for number in range(PEOPLE))
-    assert client.query("SELECT count(*) AS n FROM old").rows() == [{"n": expected}]
+    assert client.query("SELECT count(*) AS n FROM old").table.to_pylist() == [{"n": expected}]
 
 
 def test_what_a_view_costs_is_that_of_both_shards(client: Client) -> None:
@@ -109,11 +110,11 @@ def test_metrics_are_by_shard(client: Client) -> None:
 
 
 def test_a_restart_goes_on_from_the_checkpoint(client: Client, service: Service) -> None:
-    before = client.query("SELECT * FROM by_city ORDER BY city").rows()
+    before = client.query("SELECT * FROM by_city ORDER BY city").table
     service.kill()
     service.start()
     service.wait_ready()
-    assert client.query("SELECT * FROM by_city ORDER BY city").rows() == before
+    assert client.query("SELECT * FROM by_city ORDER BY city").table == before
 
 
 def test_the_log_says_where_shards_are(service: Service) -> None:

@@ -1,0 +1,80 @@
+"""Members that come are told of one another; what cannot be of one cluster is refused by name."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from threading import Thread
+
+import pytest
+
+from ivm.cluster import member
+from ivm.cluster.identity import identity
+from ivm.cluster.rendezvous import Rendezvous
+from ivm.errors import PoolFailed
+
+
+@pytest.fixture
+def rendezvous() -> Iterator[Rendezvous]:
+    rendezvous = Rendezvous("127.0.0.1")
+    yield rendezvous
+    rendezvous.close()
+
+
+def come(rendezvous: Rendezvous, number: int) -> Thread:
+    """Let a member come, on a thread, until it is not wanted."""
+
+    def run() -> None:
+        with suppress(EOFError, OSError):
+            member.run(rendezvous.address, rendezvous.secret, number)
+
+    thread = Thread(target=run)
+    thread.start()
+    return thread
+
+
+def test_members_come_in_any_order_and_are_known_by_number(rendezvous: Rendezvous) -> None:
+    threads = [come(rendezvous, number) for number in (2, 0, 1)]
+    members = rendezvous.members(3, 30)
+    assert [each.hello.number for each in members] == [0, 1, 2]
+    assert len({each.hello.entrance for each in members}) == 3
+    for each in members:
+        for link in each.links.values():
+            link.close()
+    for thread in threads:
+        thread.join()
+
+
+def test_one_of_another_version_is_refused_with_what_differs(
+    rendezvous: Rendezvous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = identity()._replace(host="elsewhere", source="0123", python="2.7.18")
+    monkeypatch.setattr(member, "identity", lambda: other)
+    thread = come(rendezvous, 0)
+    with pytest.raises(PoolFailed, match=r"host elsewhere.*code of ivm.*0123.*Python.*2\.7\.18"):
+        rendezvous.members(1, 30)
+    rendezvous.close()
+    thread.join()
+
+
+def test_one_that_encodes_rows_otherwise_is_refused(
+    rendezvous: Rendezvous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = identity()._replace(owners=(0, 0, 0, 0, 0))
+    monkeypatch.setattr(member, "identity", lambda: other)
+    thread = come(rendezvous, 0)
+    with pytest.raises(PoolFailed, match="the encoding of rows"):
+        rendezvous.members(1, 30)
+    rendezvous.close()
+    thread.join()
+
+
+def test_those_that_do_not_come_are_named(rendezvous: Rendezvous) -> None:
+    thread = come(rendezvous, 1)
+    with pytest.raises(PoolFailed, match=r"members \[0, 2\] of the cluster did not come in time"):
+        rendezvous.members(3, 2)
+    rendezvous.close()
+    thread.join()
+
+
+def test_it_ends_with_the_reason_for_which_nobody_comes(rendezvous: Rendezvous) -> None:
+    with pytest.raises(PoolFailed, match="the job was killed"):
+        rendezvous.members(1, 30, lambda: "the job was killed")
