@@ -63,11 +63,12 @@ class Installer:
                 return self._install(name, node, key, budget)
             except CountOverflow:
                 # Copies that came and went may count at once in it, until batches are merged.
-                if self._core.mesh is not None or not self._compact_sources(name, node, key):
+                if self._core.mesh is not None or not self.compact_sources(name, node, key):
                     raise
                 return self._install(name, node, key, budget)
 
-    def _compact_sources(self, name: str, node: Node, key: Sequence[str] | None) -> bool:
+    def compact_sources(self, name: str, node: Node, key: Sequence[str] | None) -> bool:
+        """Let what came and went in the sources of a dataflow cancel; whether there was any."""
         with self._core.gate:
             _, found = self._plans.of_dataflow(name, node, key)
             compacted = [index.trace.compact(self._core.last) for _, index in found]

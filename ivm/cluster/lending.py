@@ -1,7 +1,7 @@
 """A member's pool, which lends its cluster what stays with it: holds, and batches, by number."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ivm.cluster.mesh import Mesh
+from ivm.dataflow.nodes import Node
 from ivm.installed.holds import Hold
 from ivm.pool import Pool
 from ivm.runtime.export import SealedBatch
@@ -96,6 +97,10 @@ class LendingPool(Pool):
             for name, collection in self._core.catalog.collections.items()
             if collection.pending_errors or any(not c.is_empty for c in collection.captures)
         )
+
+    def compact_sources(self, name: str, node: Node, key: Sequence[str] | None) -> bool:
+        """Let what came and went in the sources of a dataflow cancel; whether there was any."""
+        return self._installer.compact_sources(name, node, key)
 
     def known(self) -> frozenset[str]:
         """The names of all inputs and dataflows."""

@@ -22,6 +22,7 @@ from ivm.cluster.replies import Done
 from ivm.dataflow.arguments import LAST_TIME, diffs_of_rows, key_positions, one_time, times_of_rows
 from ivm.dataflow.nodes import Node
 from ivm.errors import (
+    CountOverflow,
     DataflowFailed,
     InsertOnly,
     SchemaMismatch,
@@ -231,17 +232,25 @@ class ClusterPool:
         It catches up between two steps, however much there is, and no `budget` ends it: members
         that one of them leaves alone would wait for it.
         """
+        wanted = name, node, None if key is None else tuple(key)
         with self._calls.lock:
-            columns = None if key is None else tuple(key)
-            replies = self._calls.replies("install", name, node, columns)
-            refusals = refusals_of(replies)
-            if refusals and self._calls.failure is None:
-                for number, reply in enumerate(replies):
-                    if isinstance(reply, Done):
-                        self._calls.one(number, "drop", name)
-            installed = self._calls.values(replies)[0]
-            assert isinstance(installed, Installed)
-            return installed
+            try:
+                return self._install(*wanted)
+            except CountOverflow:
+                # Copies that came and went may count at once in it, until batches are merged.
+                if not any(self._calls.all("compact_sources", *wanted)):
+                    raise
+                return self._install(*wanted)
+
+    def _install(self, name: str, node: Node, key: tuple[str, ...] | None) -> Installed:
+        replies = self._calls.replies("install", name, node, key)
+        if refusals_of(replies) and self._calls.failure is None:
+            for number, reply in enumerate(replies):
+                if isinstance(reply, Done):
+                    self._calls.one(number, "drop", name)
+        installed = self._calls.values(replies)[0]
+        assert isinstance(installed, Installed)
+        return installed
 
     def drop(self, name: str) -> None:
         """Stop a dataflow; see `Pool.drop`."""
