@@ -151,7 +151,7 @@ soak: $(BUILT) build/jars/broker build/jars/spark.jsa
 	@$(BIN)/python -m tests.soak.service --minutes $(MINUTES) --rate $(RATE) --page build/soak.md
 	$(call say,Killing and freezing the service and its broker under load)
 	@IVM_TEST_LOAD=long $(BIN)/python -m pytest --timeout 0 -o faulthandler_timeout=0 \
-		tests/faults/test_service_under_load.py
+		tests/faults/test_service_under_load.py tests/faults/test_04_cluster.py
 
 fuzz: $(BUILT)
 	$(call say,Compiling $(INPUTS) inputs)
