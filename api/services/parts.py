@@ -6,12 +6,14 @@ The pipeline delivers batches to the applier, which feeds the pool and gives the
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import SecretStr
+
 from api.clock import PoolClock
 from api.registry import Registry
 from api.services.cluster import Cluster
 from api.services.data_directory import open_directory
 from api.services.writes import Writes
-from api.settings import Settings
+from api.settings import ClusterSettings, Settings
 from connectors.ingest.apply import Applier
 from connectors.ingest.meter import Meter
 from connectors.ingest.pipeline import Pipeline
@@ -108,9 +110,15 @@ class Parts:
             settings.trigger,
             settings.isolation,
             settings.service,
-            LOOPBACK if settings.cluster is None else settings.cluster.host,
-            None if settings.cluster is None else settings.cluster.secret,
+            *_beside(settings.cluster),
         )
+
+
+def _beside(cluster: ClusterSettings | None) -> tuple[str, SecretStr | None, int]:
+    """The address and the secret of the executors, and the slots that shards take there."""
+    if cluster is None:
+        return LOOPBACK, None, 0
+    return cluster.host, cluster.secret, cluster.shards
 
 
 def _pool(settings: Settings) -> tuple[AnyPool, Cluster | None]:

@@ -531,9 +531,11 @@ class Pipeline:
         settings = self._settings
         if settings.trigger == "real-time" and feeds:
             self._fixed = frozenset((t, p) for f in feeds for t in f.starts for p in f.starts[t])
-            return RealTime(self._spark, settings.work, self._deliver, self._keeper.hear, feeds)
-        limit = settings.batch_records
-        return MicroBatches(self._spark, self._control, limit, self._deliver, feeds, reads_files)
+            given = self._deliver, self._keeper.hear, feeds, settings.host, settings.taken
+            return RealTime(self._spark, settings.work, *given)
+        limit, taken = settings.batch_records, settings.taken
+        how = limit, self._deliver, feeds, reads_files, taken
+        return MicroBatches(self._spark, self._control, *how)
 
     def _deliver(self, batch: pa.Table) -> None:
         """Deliver, on the thread of the handover, and remember an error."""

@@ -27,7 +27,7 @@ class PipelineSettings:
     `jars` is where those of Spark's Kafka source are. `isolation` says what a table that cannot be
     read on holds up: itself, or all. `service` names the consumer group that tells brokers how far
     sources are. Executors of Spark reach this process at `host`, those that know
-    the `secret` if there is one.
+    the `secret` if there is one; so many of its slots are `taken` by others.
     """
 
     topics: Path
@@ -42,6 +42,7 @@ class PipelineSettings:
     service: str = "ivm"
     host: str = LOOPBACK
     secret: SecretStr | None = None
+    taken: int = 0
 
     def check_trigger(self, spec: TableSpec) -> None:
         """Raise InvalidTable for a table that the trigger does not read."""

@@ -19,6 +19,7 @@ import pyarrow.flight as flight
 from connectors import errors
 from connectors.errors import Unavailable
 from connectors.spark.chunks import SCHEMA
+from connectors.spark.session import LOOPBACK
 
 _TAKEN = pa.py_buffer(b"taken")
 
@@ -44,7 +45,7 @@ class Endpoint:
         self,
         put: Callable[[pa.Table], None],
         hear: Callable[[Unavailable], None],
-        host: str = "127.0.0.1",
+        host: str = LOOPBACK,
     ) -> None:
         """Listen on a free port of `host`; `put` may block, and its errors reach the task."""
         token = secrets.token_urlsafe()

@@ -28,12 +28,12 @@ from connectors.spark.ranges import Ranges, from_json, to_json
 _fetchers: dict[Connection, Fetcher] = {}
 
 
-def chunks_of(spark: SparkSession, feed: Feed, limit: int) -> DataFrame:
-    """The chunks of `feed`, about `limit` records in a micro-batch."""
+def chunks_of(spark: SparkSession, feed: Feed, limit: int, parallelism: int) -> DataFrame:
+    """The chunks of `feed`, about `limit` records in a micro-batch, in so many tasks at most."""
     source = _source(feed)
     spark.dataSource.register(source)
     stream = spark.readStream.format(source.name()).option("limit", limit)
-    return stream.option("parallelism", spark.sparkContext.defaultParallelism).load()
+    return stream.option("parallelism", parallelism).load()
 
 
 def _source(given: Feed) -> type["KafkaTopics"]:

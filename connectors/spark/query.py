@@ -23,7 +23,7 @@ from connectors.errors import BrokerFault, SparkUnavailable, Stalled, Unavailabl
 from connectors.kafka.clusters import Feed
 from connectors.spark.handover import Handover
 from connectors.spark.kafka_source import chunks_of
-from connectors.spark.session import STOP_SECONDS
+from connectors.spark.session import STOP_SECONDS, free_slots
 from connectors.spark.source import NAME
 from ivm.errors import IvmError
 
@@ -136,28 +136,30 @@ class MicroBatches(Query):
         deliver: Callable[[pa.Table], None],
         feeds: Sequence[Feed] = (),
         reads_files: bool = True,
+        taken: int = 0,
     ) -> None:
         """Start reading the topics of `feeds`, and if it `reads_files` those of `control`.
 
-        Each of these gives about `limit` records at a time.
+        Each of these gives about `limit` records at a time. Of Spark's slots so many are `taken`.
         """
         super().__init__(control.parent, deliver)
 
         def handle(batch: DataFrame, _: int) -> None:
             self._handover.put(batch.toArrow())
 
-        sources = [chunks_of(spark, feed, limit) for feed in feeds]
+        parallelism = free_slots(spark, taken)
+        sources = [chunks_of(spark, feed, limit, parallelism) for feed in feeds]
         if reads_files:
-            sources.append(_files(spark, control, limit))
+            sources.append(_files(spark, control, limit, parallelism))
         chunks = reduce(DataFrame.union, sources)
         self._begin(chunks.writeStream.foreachBatch(handle).options(**_OPTIONS))
 
 
-def _files(spark: SparkSession, control: Path, limit: int) -> DataFrame:
+def _files(spark: SparkSession, control: Path, limit: int, parallelism: int) -> DataFrame:
     """The chunks of file topics."""
     source = spark.readStream.format(NAME)
     source = source.option("control", str(control)).option("limit", limit)
-    return source.option("parallelism", spark.sparkContext.defaultParallelism).load()
+    return source.option("parallelism", parallelism).load()
 
 
 def _failure(report: str) -> Failure:

@@ -24,6 +24,7 @@ from connectors.spark.endpoint import Address, Endpoint
 from connectors.spark.kafka import decoder, records_of
 from connectors.spark.query import Failure, Query
 from connectors.spark.relay import Decode, Relay, Row
+from connectors.spark.session import LOOPBACK, free_slots
 
 # How long Spark's tasks run before it starts them anew: longer than any service. A function is not
 # told of the end of a batch, so what it has yet to put could overtake what the next batch puts.
@@ -62,14 +63,17 @@ class RealTime(Query):
         deliver: Callable[[pa.Table], None],
         hear: Callable[[Unavailable], None],
         feeds: Sequence[Feed],
+        host: str = LOOPBACK,
+        taken: int = 0,
     ) -> None:
         """Start reading the topics of `feeds` (raises TooFewSlots).
 
-        `hear` is called with each fault that tasks wait for.
+        `hear` is called with each fault that tasks wait for. They reach this process at `host`.
+        Of Spark's slots so many are `taken`.
         """
-        _check_slots(spark, feeds)
+        _check_slots(spark, feeds, taken)
         super().__init__(work, deliver, ROOM)
-        self._endpoint = Endpoint(self._handover.put, hear)
+        self._endpoint = Endpoint(self._handover.put, hear, host)
         session = spark.newSession()
         for name, value in _SETTINGS.items():
             session.conf.set(name, value)
@@ -86,14 +90,16 @@ class RealTime(Query):
             self._endpoint.close()
 
 
-def _check_slots(spark: SparkSession, feeds: Sequence[Feed]) -> None:
+def _check_slots(spark: SparkSession, feeds: Sequence[Feed], taken: int) -> None:
     """Raise TooFewSlots unless all tasks can run at once."""
     needed = sum(len(partitions) for feed in feeds for partitions in feed.starts.values())
-    slots = spark.sparkContext.defaultParallelism
+    slots = free_slots(spark, taken)
     if needed > slots:
+        beside = f" beside {taken} shards" if taken else ""
         raise TooFewSlots(
             f"spark_master: real-time mode keeps a task running for each of {needed} partitions, "
-            f"{spark.sparkContext.master} runs {slots}; set it to local[{needed}] or more"
+            f"{spark.sparkContext.master} runs {slots}{beside}; set it to local[{needed + taken}] "
+            "or more"
         )
 
 

@@ -143,6 +143,11 @@ def _configuration(
     return conf
 
 
+def free_slots(spark: SparkSession, taken: int) -> int:
+    """The tasks that can run at once beside those that are `taken`; one at least."""
+    return max(spark.sparkContext.defaultParallelism - taken, 1)
+
+
 def archive_beside(jars: Path) -> Path:
     """The path of the archive of classes that belongs to these `jars`."""
     return jars.resolve().with_suffix(".jsa")
