@@ -21,6 +21,10 @@ from benchmarks.service.page import draw as draw_service
 from benchmarks.service.page import page as service_page
 from benchmarks.service.run import run_service
 from benchmarks.sides import BUILD, OURS, PEERS, Run, Side
+from benchmarks.streams.page import as_json as streams_as_json
+from benchmarks.streams.page import draw as draw_streams
+from benchmarks.streams.page import page as streams_page
+from benchmarks.streams.run import run_streams
 from benchmarks.verify import Trial
 from benchmarks.workload import Workload
 
@@ -83,6 +87,9 @@ def main(
             return
         if names == ["service"]:
             _service(scale, json, page)
+            return
+        if names == ["streams"]:
+            _streams(scale, peer, json, page)
             return
         names = list(NAMES) if not names or names == ["all"] else names
         _run(names, scale, workers, peer, json, page)
@@ -206,6 +213,18 @@ def _service(scale: str, json: Path | None, page: Path | None) -> None:
     machine = bounds.machine(None, [])
     page.write_text(service_page(found.results, machine, found.load, chart.name))
     Console().print(f"{page} has what the service takes", highlight=False)
+
+
+def _streams(scale: str, peer: str | None, json: Path | None, page: Path | None) -> None:
+    found = run_streams(scale, peer, console)
+    if json:
+        json.write_text(streams_as_json(found))
+    page = page or INPUTS / "streams.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    chart = page.with_suffix(".svg")
+    draw_streams(found, chart)
+    page.write_text(streams_page(found, bounds.machine(None, []), chart.name))
+    Console().print(f"{page} has what each system takes", highlight=False)
 
 
 def _verify(names: list[str]) -> None:

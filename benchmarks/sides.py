@@ -186,7 +186,7 @@ def _crate(name: str) -> list[str]:
     return [str(BUILD / "peers" / name / "release" / f"{name}-peer")]
 
 
-def _package(name: str) -> list[str]:
+def package(name: str, program: str = "program") -> list[str]:
     """Install the peer's packages by themselves, and the command that starts its program."""
     lock = HERE / "peers" / name / "requirements.lock"
     home = BUILD / "peers" / name
@@ -198,7 +198,7 @@ def _package(name: str) -> list[str]:
         locked = ["--require-hashes", "--no-deps", "--requirement", str(lock)]
         build([str(python), "-m", "pip", "install", *locked], HERE, what)
         shutil.copy(lock, installed)
-    return [str(python), "-m", f"benchmarks.peers.{name}.program"]
+    return [str(python), "-m", f"benchmarks.peers.{name}.{program}"]
 
 
 def _recomputed() -> list[str]:
@@ -219,13 +219,13 @@ PEERS = {
     "differential": Side("differential", ALL, partial(_crate, "differential"), rehearses=True),
     "dbsp": Side("dbsp", frozenset({"count", "bfs", "reach"}), partial(_crate, "dbsp")),
     "pathway": Side(
-        "pathway", frozenset({"count", "bfs", "wcc", "reach"}), partial(_package, "pathway")
+        "pathway", frozenset({"count", "bfs", "wcc", "reach"}), partial(package, "pathway")
     ),
     "duckdb": Side("duckdb", PROGRAMS, _recomputed),
     "rustworkx": Side(
         "rustworkx",
         frozenset({"batch_graph", "bfs", "reach", "scc", "wcc"}),
-        partial(_package, "rustworkx"),
+        partial(package, "rustworkx"),
         workers=1,
     ),
 }
