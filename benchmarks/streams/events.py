@@ -4,8 +4,9 @@ Of 50 events one is a person, three are auctions and 46 are bids, 10,000 a secon
 are for one auction in a hundred, three of four auctions are of one seller in a hundred. Ids, people
 who are active and auctions that are open are those of the generator's defaults.
 
-Each partition ends with closing records a minute later: an auction, its seller and a bid for it,
-an hour apart in each partition. They move watermarks past all windows of the others; and where a
+Each partition begins with opening records, an auction, its seller and a bid for it, and ends with
+closing ones like them, a minute later than all others, and an hour apart in each partition. The
+first let a system get ready. The last move watermarks past all windows of the others; and where a
 result has theirs, it has all of their partitions.
 """
 
@@ -39,14 +40,25 @@ Columns = dict[str, list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """The rows of each table by columns, those of closing records last; times in ms."""
+    """The rows of each table by columns: of opening records, all others, of closing ones.
+
+    Times are in ms since the epoch.
+    """
 
     columns: Mapping[str, Columns]
-    closing: int  # ms since the epoch, of the first closing records
+    closing: int  # of the first closing records
 
     def count(self, table: str) -> int:
         """The rows of a table."""
         return len(self.columns[table]["date_time"])
+
+    def opening(self) -> "Events":
+        """The opening records alone."""
+        first = {
+            table: {name: values[:PARTITIONS] for name, values in columns.items()}
+            for table, columns in self.columns.items()
+        }
+        return Events(first, self.closing)
 
     def batch(self, table: str) -> pa.Table:
         """The rows of a table, as `benchmarks.nexmark` has its columns."""
@@ -71,25 +83,37 @@ class Events:
 
 def events(count: int) -> Events:
     """The first `count` events, a multiple of 100, the same each time."""
-    assert count % 100 == 0, "the last records of both partitions are the closing ones"
+    assert count % 100 == 0, "each partition has as many records of a table"
     random = np.random.default_rng(_SEED)
     closing = _BEGIN + count // _PER_MS + _MINUTE
+    opening = _BEGIN - _MINUTE - PARTITIONS * _HOUR
     tables = {
         "person": _people(count),
         "auction": _auctions(count, random),
         "bid": _bids(count, random),
     }
-    for partition in range(PARTITIONS):
-        at, own = closing + partition * _HOUR, -1 - partition
-        times = {"date_time": at, "expires": at + _MINUTE}
-        for table, columns in tables.items():
-            ids = dict.fromkeys(("id", "seller", "category", "auction", "bidder"), own)
-            ids |= {"id": len(columns["id"])} if table == "bid" else {}
-            for name, values in columns.items():
-                values.append((ids | times).get(name, "closing" if name in _TEXTS else 1))
+    for table, columns in tables.items():
+        first, last = _edges(columns, -1 - PARTITIONS, opening), _edges(columns, -1, closing)
+        tables[table] = {name: first[name] + columns[name] + last[name] for name in columns}
     return Events(tables, closing)
 
 
+def _edges(columns: Columns, first_id: int, begins: int) -> Columns:
+    """Rows of a table for each partition, whose ids go down from `first_id`."""
+    found: Columns = {name: [] for name in columns}
+    for partition in range(PARTITIONS):
+        at = begins + partition * _HOUR
+        for name, values in found.items():
+            if name in _IDS:
+                values.append(first_id - partition)
+            elif name in _TEXTS:
+                values.append("edge")
+            else:
+                values.append({"date_time": at, "expires": at + _MINUTE}.get(name, 1))
+    return found
+
+
+_IDS = {"id", "seller", "category", "auction", "bidder"}
 _TEXTS = {
     *("name", "email", "city", "state"),
     *("item_name", "description", "channel", "url", "extra"),

@@ -76,8 +76,8 @@ class Ours:
     def __init__(self, task: Task) -> None:
         """Start it and declare all (raises BenchmarkError)."""
         connections = {_CONNECTION: {"bootstrap_servers": task.address}}
-        environment = {**SETTINGS, "IVM_CONNECTIONS": json.dumps(connections)}
-        self._service = Service(task.directory, free_ports(1)[0], environment)
+        given = {"IVM_CONNECTIONS": json.dumps(connections), "IVM_SERVICE": task.run}
+        self._service = Service(task.directory, free_ports(1)[0], {**SETTINGS, **given})
         self._client = ServiceClient(self._service.url)
         self._service.start()
         self.pid = self._service.pid

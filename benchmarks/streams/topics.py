@@ -1,7 +1,7 @@
 """Topics that are filled in a transaction, whose commit lets readers begin.
 
-Until then readers of committed records see nothing, and afterwards all of it: what a system needs
-to start, and to plan a query, is over when the clock starts.
+Until then readers of committed records see the opening records alone, and afterwards all: what a
+system needs to start, to plan a query and to take a first record is over when the clock starts.
 """
 
 import time
@@ -30,7 +30,7 @@ Messages = Mapping[str, Sequence[tuple[int, bytes]]]
 
 
 class Filling:
-    """Topics with messages that nobody sees until they are committed."""
+    """Topics with messages of which readers see the first ones until the others are committed."""
 
     def __init__(self, kafka: Kafka, run: str, messages: Messages) -> None:
         """Fill the topics `TABLE.RUN` (raises BenchmarkError)."""
@@ -40,7 +40,11 @@ class Filling:
         self._producer.init_transactions(_SECONDS)
         self._producer.begin_transaction()
         for table, values in messages.items():
-            self._fill(f"{table}.{run}", values)
+            self._fill(f"{table}.{run}", values[:PARTITIONS])
+        self._producer.commit_transaction(_SECONDS)
+        self._producer.begin_transaction()
+        for table, values in messages.items():
+            self._fill(f"{table}.{run}", values[PARTITIONS:])
         if self._producer.flush(_SECONDS):
             raise BenchmarkError(f"{run}: the broker did not take all messages")
 

@@ -19,7 +19,7 @@ from connectors.decode import decode
 from connectors.records import Records
 
 EVENTS = 2_000
-CLOSING = {-1 - partition for partition in range(PARTITIONS)}
+EDGES = {-1 - number for number in range(2 * PARTITIONS)}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_events_are_the_same_each_time(given: Events) -> None:
 
 
 def test_of_50_events_one_is_a_person_and_three_are_auctions(given: Events) -> None:
-    counts = {table: given.count(table) - PARTITIONS for table in TABLES}
+    counts = {table: given.count(table) - 2 * PARTITIONS for table in TABLES}
     assert counts == {"person": 40, "auction": 120, "bid": 1_840}
 
 
@@ -47,18 +47,22 @@ def test_messages_say_the_rows_of_their_table(table: str, given: Events) -> None
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_each_partition_ends_with_a_record_of_later(table: str, given: Events) -> None:
+def test_each_partition_begins_and_ends_with_a_record_of_its_own(table: str, given: Events) -> None:
     for partition in range(PARTITIONS):
         values = [json.loads(value) for p, value in given.messages(table) if p == partition]
         times = [value["date_time"] for value in values]
         assert times == sorted(times)
+        assert values[0]["id"] == -1 - PARTITIONS - partition
+        assert times[0] + 60_000 < times[1]
         assert times[-2] + 60_000 <= given.closing <= times[-1]
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
-def test_an_answer_has_the_closing_records_of_each_partition(query: Query, given: Events) -> None:
+def test_an_answer_has_the_records_at_both_ends_of_each_partition(
+    query: Query, given: Events
+) -> None:
     rows = query.answer(given)
-    assert {value for row in rows for value in row if value in CLOSING} == CLOSING
+    assert {value for row in rows for value in row if value in EDGES} == EDGES
     assert set(query.closed(rows, given.closing)) <= set(rows)
     if query.window is not None:
         assert len(query.closed(rows, given.closing)) <= len(rows) - PARTITIONS
