@@ -45,8 +45,8 @@ _BROKER = ("-XX:TieredStopAtLevel=4", "-Xmx512m")
 class Figure:
     """One run: so many changes in so many seconds, and the bytes of all processes at their peak.
 
-    `messages` were read of its results. `cores` is the processor time of its processes over the
-    seconds.
+    `processor` has the seconds of processors that these have spent; `messages` were read of its
+    results.
     """
 
     system: str
@@ -54,7 +54,7 @@ class Figure:
     changes: int
     seconds: float
     bytes: int
-    cores: float
+    processor: float
     messages: int
 
     @property
@@ -170,7 +170,6 @@ class Run:
         began = filling.commit()
         self._await_answer(system, results, self.expected)
         ended, after = results.changed, _spent(system.pid)
-        looked = time.monotonic()
         time.sleep(_STAYS_SECONDS)
         memory.stop()
         if not self._is_right(results, self.expected):
@@ -181,7 +180,7 @@ class Run:
             self.query.changes(self.events),
             max(ended, results.changed) - began,
             memory.bytes,
-            (after - before) / (looked - began),
+            after - before,
             results.messages,
         )
 
@@ -240,7 +239,7 @@ def _cores(count: int) -> Iterator[None]:
 def _line(figure: Figure) -> str:
     return (
         f"{figure.query} {figure.system}: {figure.rate:,.0f} changes/s in {figure.seconds:.2f} s,"
-        f" {figure.bytes / 2**20:,.0f} MiB, {figure.cores:.1f} cores,"
+        f" {figure.bytes / 2**20:,.0f} MiB, {figure.processor:.1f} s of processors,"
         f" {figure.messages:,} messages"
     )
 

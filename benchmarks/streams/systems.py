@@ -82,13 +82,19 @@ class Ours:
         self._service.start()
         self.pid = self._service.pid
         try:
-            self._service.wait_ready()
-            for table in task.query.tables:
-                self._client.put(f"/v1/sources/{table}", declaration(table, task.run))
-            self._client.put(f"/v1/views/{task.query.name}", _view(task))
+            self._declare(task)
         except (DemoFailed, ClientError) as error:
             self.stop()
             raise BenchmarkError(str(error)) from error
+        except BaseException:  # an interrupt: it would go on by itself
+            self.stop()
+            raise
+
+    def _declare(self, task: Task) -> None:
+        self._service.wait_ready()
+        for table in task.query.tables:
+            self._client.put(f"/v1/sources/{table}", declaration(table, task.run))
+        self._client.put(f"/v1/views/{task.query.name}", _view(task))
 
     def check(self) -> None:
         """Raise BenchmarkError if it has ended."""
@@ -153,11 +159,11 @@ class Program:
                 text=True,
             )
         self.pid = self._process.pid
-        impatient = threading.Timer(_READY_SECONDS, self.stop)
-        impatient.start()
-        assert self._process.stdout is not None
-        is_ready = any(line == "ready\n" for line in self._process.stdout)
-        impatient.cancel()
+        try:
+            is_ready = self._says_ready()
+        except BaseException:  # an interrupt: it would go on by itself
+            self.stop()
+            raise
         if not is_ready:
             self.stop()
             raise BenchmarkError(f"{task.run} is not ready; its log ends:\n{self._tail()}")
@@ -172,6 +178,15 @@ class Program:
         for pid in descendants(self.pid):
             _end(pid)
         self._process.wait(STOP_SECONDS)
+
+    def _says_ready(self) -> bool:
+        impatient = threading.Timer(_READY_SECONDS, self.stop)
+        impatient.start()
+        assert self._process.stdout is not None
+        try:
+            return any(line == "ready\n" for line in self._process.stdout)
+        finally:
+            impatient.cancel()
 
     def _tail(self) -> str:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-15:])
