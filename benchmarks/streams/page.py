@@ -19,19 +19,22 @@ _MIB = 2**20
 
 _MEASURED = """
 All read the same messages from Kafka, which are JSON in topics of two partitions, maintain one
-query, and write its result to another topic. A run fills new topics in a transaction, starts the
-system, waits until it has nothing to do but to ask for records, and commits: from that moment
-readers of committed records see everything. The clock stops with the message after which the
-result is, and stays, the answer that DuckDB gives over the same rows. So no start of a process, no
-import and no compilation of a query is in a time, and no time is shown without a right answer.
+query, and write its result to another topic. A run fills new topics in a transaction, but for an
+opening record of each partition, starts the system, waits until it has taken these and has nothing
+to do but to ask for more, and commits: from that moment readers of committed records see
+everything. The clock stops with the message after which the result is, and stays, the answer that
+DuckDB gives over the same rows. So no start of a process, no import and no compilation of a query
+is in a time, and no time is shown without a right answer. All read committed records only.
 Memory is the most that all processes of a system held together, pages that they share counted once.
 Broker, reader of the results and system share the two cores.
 """.strip()
 
 _CLOSING = """
-Each partition ends with a record of a minute later. Flink needs it, as any stream that pauses: its
-windows close when a later record has come in every partition. What the closing records themselves
-would answer is in the others' results, and must be, and is not in Flink's.
+Each partition ends with a closing record, of a minute later. Flink's windows need it, as they do
+wherever a stream pauses: they close once a later record has come in every partition. The windows of
+the closing records themselves are in the results of the others, and have to be, and not in Flink's.
+The others' results are right at any moment, and change with every record that comes; those of
+Flink's windows are said once.
 """.strip()
 
 

@@ -26,6 +26,7 @@ from benchmarks.streams.queries import QUERIES, Query, Row, same
 from benchmarks.streams.systems import OURS, PEERS, Running, System, Task
 from benchmarks.streams.topics import Filling, Messages
 from tests.kafka.broker import Broker
+from tests.kafka.java import NoJars
 
 SCALES = {"tiny": 100_000, "small": 1_000_000}
 """How many events there are."""
@@ -88,9 +89,12 @@ def run_streams(scale: str, peer: str | None, console: Console) -> Found:
         def step(what: str, advance: int) -> None:
             progress.update(task, description=what, advance=advance)
 
-        for figure in measure(SCALES[scale], systems, QUERIES, step):
-            figures.append(figure)
-            progress.console.print(_line(figure), highlight=False)
+        try:
+            for figure in measure(SCALES[scale], systems, QUERIES, step):
+                figures.append(figure)
+                progress.console.print(_line(figure), highlight=False)
+        except NoJars as error:
+            raise BenchmarkError(str(error)) from error
     return Found(scale, load, figures, time.monotonic() - began)
 
 

@@ -18,6 +18,7 @@ _SECONDS = 120.0
 
 _OPTIONS: Options = {
     "transaction.timeout.ms": _OPEN_MS,
+    "log_level": 3,  # errors: a broker that has just started is waited for
     "compression.type": "lz4",
     "linger.ms": 20,
     "batch.size": 1 << 19,

@@ -52,3 +52,8 @@ def test_rounds_at_an_unknown_scale_are_refused_with_those_there_are() -> None:
     assert "rounds has no scale 'huge', but tiny, small, full" in refused(
         "rounds", "--scale", "huge"
     )
+
+
+def test_streams_beside_an_unknown_peer_are_refused_with_those_there_are() -> None:
+    said = refused("streams", "--peer", "dbsp")
+    assert "no peer 'dbsp' in streams: there are flink, pathway, bytewax" in said
