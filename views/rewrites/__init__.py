@@ -10,6 +10,7 @@ A rule maps a plan to one of the same meaning with the same columns.
 - `folding`: constant folding: constants are computed once, and empty inputs dropped
 - `joinorder`: join order: inner joins follow the equalities and the keys
 - `outerjoins`: outer joins that become inner, or one-sided, where padded rows are dropped anyway
+- `padding`: outer joins that pad every row, where aggregates ignore padded rows
 - `pushdown`: predicate push-down: every condition is tested as early as its columns exist
 - `ranking`: top-k recognition: a filter on row numbers or ranks becomes a TopK
 - `recursion`: selections on recursions: what these pass on unchanged is selected where they begin
@@ -30,6 +31,7 @@ from views.rewrites.factoring import factor_conditions
 from views.rewrites.folding import drop_empty, fold_constants
 from views.rewrites.joinorder import order_joins
 from views.rewrites.outerjoins import strengthen_joins
+from views.rewrites.padding import pad_all
 from views.rewrites.pushdown import push_filters
 from views.rewrites.ranking import recognise_topk
 from views.rewrites.reduction import reduce_early
@@ -47,6 +49,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("strengthen_joins", strengthen_joins),
     ("push_filters", push_filters),
     ("reduce_early", reduce_early),
+    ("pad_all", pad_all),
     ("order_joins", order_joins),
     ("recognise_topk", recognise_topk),
     ("normalise_spans", normalise_spans),
