@@ -2,8 +2,9 @@
 
 A table is arranged whole by plain columns, or a private collection is first reduced to the columns
 that the join needs. Where an arrangement of the whole table exists already, a filter on the table
-is put off until after the join rather than made into a private copy; so is one that asks for no
-more than that there are values, since a copy that leaves out the NULLs is about as large as all.
+is put off until after the join rather than made into a private copy, unless it keeps few rows and
+the other side of the join is arranged anew anyway; one is always put off that asks for no more than
+that there are values, since a copy that leaves out the NULLs is about as large as all.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -46,6 +47,12 @@ def arranged_by(
         ):
             return _access(Lowered(source, lowered.positions), plain, (predicate,))
     return _private(lowered, keys, needed)
+
+
+def exists(arrange: df.Arrange, existing: Collection[str]) -> bool:
+    """Whether `arrange` is one of the arrangements `existing` of whole collections."""
+    source = arrange.input
+    return isinstance(source, df.Get) and arrangement_name(source, arrange.key) in existing
 
 
 def arrangement_name(source: df.Get, key: Sequence[int]) -> str:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from ivm.dataflow import combinators
 from ivm.dataflow import nodes as df
 from ivm.dataflow.expressions import Column, Expression, Literal
-from views.lowering.access import Access, arranged_by
+from views.lowering.access import Access, arranged_by, exists
 from views.lowering.delta import delta_joined
 from views.lowering.lowered import Lowered, conjoined, moved, projected
 from views.plan.equalities import Equalities, Key, equalities
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Filter, Join, Plan
 from views.plan.scalars import FALSE, TRUE, columns_of, conjunction, test
+from views.plan.selectivity import FEW, share
 from views.plan.stored import stored
 from views.plan.trees import numbers_of
 
@@ -55,14 +56,29 @@ class Joins:
         plan = _without_nulls(plan)
         parts = self._parts(plan)
         wanted = needed | columns_of(*parts.residual)
-        left = self._access(plan.left, [k.left for k in parts.keys], wanted)
-        right = self._access(plan.right, [k.right for k in parts.keys], wanted)
+        sides = (
+            (plan.left, [k.left for k in parts.keys]),
+            (plan.right, [k.right for k in parts.keys]),
+        )
+        left, right = (self._access(*side, wanted) for side in sides)
+        if _keeps_few(left) and not exists(right.arrange, self.existing):
+            left = self._access(*sides[0], wanted, ())
+        if _keeps_few(right) and not exists(left.arrange, self.existing):
+            right = self._access(*sides[1], wanted, ())
         return joined(left, right, wanted).filtered(parts.residual)
 
-    def _access(self, plan: Plan, keys: Sequence[Expression], wanted: frozenset[int]) -> Access:
+    def _access(
+        self,
+        plan: Plan,
+        keys: Sequence[Expression],
+        wanted: frozenset[int],
+        existing: Collection[str] | None = None,
+    ) -> Access:
+        """Arranges `plan` by `keys`, with a filter put off where one of `existing` serves then."""
         own = numbers_of(plan)
         lowered = self.lower(plan, (wanted & own) | columns_of(*keys))
-        return arranged_by(lowered, keys, wanted & own, self.existing)
+        serving = self.existing if existing is None else existing
+        return arranged_by(lowered, keys, wanted & own, serving)
 
     def _parts(self, plan: Join) -> Equalities:
         """The predicate of `plan`; its keys in the order of an arrangement that there is."""
@@ -118,6 +134,8 @@ class Joins:
             access = arranged_by(lowered, keys, numbers, self.existing)
             if not access.deferred:
                 return access.arrange
+            if not any(k.right.nullable for k in parts.keys):
+                return arranged_by(lowered, keys, numbers, ()).arrange
         values = [_null_free(lowered.at(k.right), k) for k in parts.keys]
         outputs = tuple((f"key{i}", value) for i, value in enumerate(values))
         return df.Arrange(df.Distinct(df.Map(lowered.node, outputs)), tuple(range(len(keys))))
@@ -231,6 +249,11 @@ def joined(left: Access, right: Access, wanted: Iterable[int]) -> Lowered:
     if deferred:
         node = df.Filter(node, conjoined([moved(d, index) for d in deferred]))
     return Lowered(node, {n: index[position] for n, position in at.items()})
+
+
+def _keeps_few(access: Access) -> bool:
+    """Whether conditions are put off that keep few of the rows."""
+    return bool(access.deferred) and share(conjoined(access.deferred)) < FEW
 
 
 def _tested(lowered: Lowered, access: Access) -> Lowered:
