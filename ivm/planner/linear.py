@@ -118,10 +118,7 @@ def plan_map(planning: Planning, node: Map) -> Planned:
 
 def _projected(planning: Planning, node: Map, picks: list[int]) -> Planned:
     """The columns `picks` of the input."""
-    form = row_format(node.schema)
-    if index := planning.stored_rows(node.input):
-        return planning.stage(form, Flatten(index, picks, index.packed(picks, form)))
-    return planning.packed(planning.planned(node.input), [(0, i) for i in picks], form)
+    return planning.moved(node.input, picks, row_format(node.schema))
 
 
 def _evaluated(planning: Planning, node: Node, outputs: Map | None) -> Planned:

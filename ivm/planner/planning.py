@@ -144,10 +144,17 @@ class Planning(Stages, ABC):
 
     def moved(self, node: Node, picks: list[int], target: Format) -> Planned:
         """`node`'s columns `picks` in format `target`; its rows stay in their shards."""
+        if isinstance(node, Arrange):
+            order = arrangement_order(len(node.schema), node.key)
+            return self.flattened(self.arranged(node), [order[i] for i in picks], target)
         if index := self.stored_rows(node):
-            packing = index.packed(picks, target, self.interner)
-            return self.stage(target, Flatten(index, picks, packing))
+            return self.flattened(index, picks, target)
         return self.packed(self.planned(node), [(0, i) for i in picks], target)
+
+    def flattened(self, index: Arranged, picks: list[int], target: Format) -> Planned:
+        """Columns `picks` of what `index` arranges, in format `target`."""
+        packing = index.packed(picks, target, self.interner)
+        return self.stage(target, Flatten(index, picks, packing))
 
     def keyed(
         self,

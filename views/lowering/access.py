@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from ivm.dataflow import nodes as df
 from ivm.dataflow.arrangement_order import arranged_positions
-from ivm.dataflow.expressions import Call, Column, Expression
+from ivm.dataflow.expressions import Column, Expression
 from views.lowering.lowered import Lowered, moved
-from views.plan.scalars import conjuncts
+from views.plan.nulls import asks_for_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def arranged_by(
         source = lowered.node.input
         predicate = lowered.node.predicate
         if isinstance(source, df.Get) and (
-            arrangement_name(source, plain) in existing or _leaves_out_null(predicate)
+            arrangement_name(source, plain) in existing or asks_for_values(predicate)
         ):
             return _access(Lowered(source, lowered.positions), plain, (predicate,))
     return _private(lowered, keys, needed)
@@ -58,16 +58,6 @@ def exists(arrange: df.Arrange, existing: Collection[str]) -> bool:
 def arrangement_name(source: df.Get, key: Sequence[int]) -> str:
     """Names the arrangement of a whole collection by some of its columns, as the pool does."""
     return f"{source.name}[{', '.join(source.schema.field(i).name for i in key)}]"
-
-
-def _leaves_out_null(predicate: Expression) -> bool:
-    """Whether a condition only asks for columns that are not NULL."""
-    return all(
-        isinstance(part, Call)
-        and part.function == "is_not_null"
-        and all(isinstance(argument, Column) for argument in part.arguments)
-        for part in conjuncts(predicate)
-    )
 
 
 def _plain(lowered: Lowered, keys: Sequence[Expression]) -> tuple[int, ...] | None:

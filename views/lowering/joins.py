@@ -98,11 +98,8 @@ class Joins:
         parts = self._parts(plan)
         if parts.residual:
             return self._matching(plan, needed, parts)
-        left = self._left(plan, needed, parts)
-        right = self._keys(plan, parts)
-        outputs = tuple((f.name, i) for i, f in enumerate(left.arrange.schema))
-        node = df.Join(left.arrange, right, outputs)
-        return _tested(Lowered(node, left.positions), left)
+        left, right = self._left(plan, needed, parts), self._keys(plan, parts)
+        return joined(left, Access(right, {}), needed & left.positions.keys())
 
     def others(self, plan: Join, needed: frozenset[int]) -> Lowered:
         """Keeps the left rows that have no partner."""
@@ -113,10 +110,12 @@ class Joins:
             node = df.Union((whole.node, df.Negate(found.node)))
             return Lowered(node, whole.positions)
         left = self._left(plan, needed, parts)
-        outputs = tuple((f.name, i) for i, f in enumerate(left.arrange.schema))
+        read = {left.positions[n] for n in needed & left.positions.keys()}
+        kept = tuple(sorted(read | columns_of(*left.deferred))) or (0,)
+        outputs = tuple((left.arrange.schema.field(i).name, i) for i in kept)
         found_node = df.Join(left.arrange, self._keys(plan, parts), outputs)
-        difference = df.Union((left.arrange, df.Negate(found_node)))
-        return _tested(Lowered(difference, left.positions), left)
+        difference = df.Union((projected(left.arrange, kept), df.Negate(found_node)))
+        return _tested(difference, left, kept)
 
     def _left(self, plan: Join, needed: frozenset[int], parts: Equalities) -> Access:
         return self._access(plan.left, [k.left for k in parts.keys], needed)
@@ -256,10 +255,13 @@ def _keeps_few(access: Access) -> bool:
     return bool(access.deferred) and share(conjoined(access.deferred)) < FEW
 
 
-def _tested(lowered: Lowered, access: Access) -> Lowered:
-    if not access.deferred:
-        return lowered
-    return Lowered(df.Filter(lowered.node, conjoined(access.deferred)), lowered.positions)
+def _tested(node: df.Node, access: Access, kept: Sequence[int]) -> Lowered:
+    """`node`, which has the columns `kept` of `access`, with what was put off."""
+    index = {position: i for i, position in enumerate(kept)}
+    positions = {n: index[p] for n, p in access.positions.items() if p in index}
+    if access.deferred:
+        node = df.Filter(node, conjoined([moved(d, index) for d in access.deferred]))
+    return Lowered(node, positions)
 
 
 def _padded(lowered: Lowered, order: Sequence[Attribute]) -> df.Node:

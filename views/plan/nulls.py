@@ -9,6 +9,7 @@ from math import prod
 from typing import TypeAlias
 
 from ivm.dataflow.expressions import Call, Column, Expression
+from views.plan.scalars import conjuncts
 
 MAX_FACTS = 64  # of a disjunction; beyond these nothing is inferred from it
 
@@ -54,6 +55,16 @@ def rejects(condition: Expression) -> Facts:
         if condition.function == "is_not_null":
             return singly(propagates(condition.arguments[0]))
     return singly(propagates(condition))
+
+
+def asks_for_values(condition: Expression) -> bool:
+    """Tells whether a condition only asks for columns that are not NULL."""
+    return all(
+        isinstance(part, Call)
+        and part.function == "is_not_null"
+        and all(isinstance(argument, Column) for argument in part.arguments)
+        for part in conjuncts(condition)
+    )
 
 
 def singly(columns: Iterable[int]) -> Facts:

@@ -8,6 +8,7 @@ A rule maps a plan to one of the same meaning with the same columns.
 - `decorrelate`: decorrelation: every Apply becomes a join of two independent plans
 - `factoring`: factoring: a condition that every alternative of an OR has stands before the OR
 - `folding`: constant folding: constants are computed once, and empty inputs dropped
+- `groups`: groups that are asked for: rows of others are dropped before they are grouped
 - `joinorder`: join order: inner joins follow the equalities and the keys
 - `outerjoins`: outer joins that become inner, or one-sided, where padded rows are dropped anyway
 - `padding`: outer joins that pad every row, where aggregates ignore padded rows
@@ -29,6 +30,7 @@ from views.rewrites.context import Context
 from views.rewrites.decorrelate import decorrelate
 from views.rewrites.factoring import factor_conditions
 from views.rewrites.folding import drop_empty, fold_constants
+from views.rewrites.groups import drop_groups
 from views.rewrites.joinorder import order_joins
 from views.rewrites.outerjoins import strengthen_joins
 from views.rewrites.padding import pad_all
@@ -48,6 +50,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("semijoins", semijoins),
     ("strengthen_joins", strengthen_joins),
     ("push_filters", push_filters),
+    ("drop_groups", drop_groups),
     ("reduce_early", reduce_early),
     ("pad_all", pad_all),
     ("order_joins", order_joins),
