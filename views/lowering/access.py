@@ -2,9 +2,10 @@
 
 A table is arranged whole by plain columns, or a private collection is first reduced to the columns
 that the join needs. Where an arrangement of the whole table exists already, a filter on the table
-is put off until after the join rather than made into a private copy, unless it keeps few rows and
-the other side of the join is arranged anew anyway; one is always put off that asks for no more than
-that there are values, since a copy that leaves out the NULLs is about as large as all.
+is put off until after the join rather than made into a private copy, unless it keeps few rows, and
+less of them than the other side of the join has, which is arranged anew anyway; one is always put
+off that asks for no more than that there are values, since a copy that leaves out the NULLs is
+about as large as all.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

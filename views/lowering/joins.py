@@ -20,7 +20,7 @@ from views.plan.equalities import Equalities, Key, equalities
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Filter, Join, Plan
 from views.plan.scalars import FALSE, TRUE, columns_of, conjunction, test
-from views.plan.selectivity import FEW, share
+from views.plan.selectivity import FEW, kept, share
 from views.plan.stored import stored
 from views.plan.trees import numbers_of
 
@@ -61,9 +61,10 @@ class Joins:
             (plan.right, [k.right for k in parts.keys]),
         )
         left, right = (self._access(*side, wanted) for side in sides)
-        if _keeps_few(left) and not exists(right.arrange, self.existing):
+        of_left, of_right = kept(plan.left), kept(plan.right)
+        if of_left < of_right and _keeps_few(left) and not exists(right.arrange, self.existing):
             left = self._access(*sides[0], wanted, ())
-        if _keeps_few(right) and not exists(left.arrange, self.existing):
+        if of_right < of_left and _keeps_few(right) and not exists(left.arrange, self.existing):
             right = self._access(*sides[1], wanted, ())
         return joined(left, right, wanted).filtered(parts.residual)
 

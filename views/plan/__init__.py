@@ -8,7 +8,7 @@
 - `nodes`: the nodes of the plan
 - `nulls`: null rejection: the columns of which a NULL keeps a condition from being true
 - `scalars`: building, taking apart and rewriting scalar expressions
-- `selectivity`: the share of rows that a condition is guessed to keep, by its form alone
+- `selectivity`: the share of rows that conditions are guessed to keep, by their form alone
 - `stored`: plans that read one stored collection, all of its rows or some, under other numbers
 - `trees`: traversal, rebuilding and renumbering of plans
 """

@@ -1,4 +1,4 @@
-"""Selectivity: the share of rows that a condition is guessed to keep, by its form alone.
+"""Selectivity: the share of rows that conditions are guessed to keep, by their form alone.
 
 The shares are those of textbooks (Selinger et al., "Access Path Selection in a Relational Database
 Management System", SIGMOD 1979): nothing is known of the values. Where a guess is wrong a plan is
@@ -8,6 +8,7 @@ slower, and its answers are the same.
 from math import prod
 
 from ivm.dataflow.expressions import Call, Expression, Literal
+from views.plan.nodes import Filter, Join, Map, Plan, TemporalFilter, remembered
 
 FEW = 0.5
 """A condition keeps few rows if it keeps less than this share."""
@@ -28,6 +29,22 @@ _SHARES = {
 """By the function of a condition that is compared with a constant."""
 
 _UNKNOWN = FEW
+
+
+@remembered
+def kept(plan: Plan) -> float:
+    """Guesses the share of rows that conditions have left of `plan`."""
+    match plan:
+        case Map() | TemporalFilter():
+            return kept(plan.input)
+        case Filter():
+            return share(plan.predicate) * kept(plan.input)
+        case Join(kind="inner" | "semi"):
+            return kept(plan.left) * kept(plan.right)
+        case Join(kind="anti" | "left" | "mark"):
+            return kept(plan.left)
+        case _:
+            return 1.0
 
 
 def share(condition: Expression) -> float:

@@ -20,7 +20,7 @@ from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Filter, Join, Map, Plan, Reduce
 from views.plan.nulls import asks_for_values
 from views.plan.scalars import columns_of, conjunction, predicate, test
-from views.plan.selectivity import FEW, share
+from views.plan.selectivity import FEW, kept
 from views.plan.stored import Stored, stored
 from views.plan.trees import inner_members, inputs, numbers_of, with_inputs
 from views.rewrites.context import Context
@@ -66,7 +66,7 @@ class _Inputs:
         """The input `i` without the groups that some other input does not ask for."""
         for j, other in enumerate(self.members):
             key = unique_key(other)
-            if j != i and key and _keeps_few(other) and not plan_may_fail(other):
+            if j != i and key and kept(other) < FEW and not plan_may_fail(other):
                 names = {n: n for n in numbers_of(self.members[i])}
                 found = self._without(self.members[i], names, other, key)
                 if found is not None:
@@ -170,16 +170,3 @@ def _whole(plan: Plan) -> Stored | None:
         plan = plan.input
     found = stored(plan)
     return found if found is not None and found.whole else None
-
-
-def _keeps_few(plan: Plan) -> bool:
-    """Whether conditions have left few of the rows of `plan`."""
-    match plan:
-        case Map():
-            return _keeps_few(plan.input)
-        case Filter():
-            return share(plan.predicate) < FEW or _keeps_few(plan.input)
-        case Join(kind="inner" | "semi"):
-            return any(map(_keeps_few, inputs(plan)))
-        case _:
-            return False
