@@ -43,7 +43,7 @@ def _ignores_null(call: AggregateCall) -> bool:
 
 
 def _below(over: Reduce, context: Context) -> Plan | None:
-    """What `over` reads with all rows padded, if that is a left join whose pads it ignores."""
+    """Pads all rows of the left join that `over` reads, if that is one whose pads it ignores."""
     plan, maps = over.input, list[Map]()
     keys: list[Expression] = [k.column for k in over.keys]
     arguments: list[Expression] = [c.argument for c in over.calls if c.argument is not None]
