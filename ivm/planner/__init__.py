@@ -1,6 +1,7 @@
 """The planner: from nodes to physical plans, over the arrangements that exist.
 
 - `bounded_output`: finds the plans that bound the output of their stages before they run
+- `bounded_rows`: plans comparisons of rows with the one row of a sum, without pairs
 - `cache`: keeps a pool's plans, so that a dataflow that comes and goes is planned once
 - `dispatch`: makes stages of each node, by the planner of its kind
 - `exchange`: plans exchanges between processes: nothing on one, a meeting where there are more

@@ -24,6 +24,7 @@ from ivm.operators.linear.union import Union as UnionOperator
 from ivm.physical.operation import Names, Operation
 from ivm.physical.operations import Evaluate, EvaluateArranged, Flatten, Input, Rules, Terms
 from ivm.physical.scopes import Planned
+from ivm.planner.bounded_rows import plan_bounded_rows
 from ivm.planner.planning import Planners, Planning, signed
 from ivm.rows.format import row_format
 from ivm.rows.interner import Interner
@@ -110,6 +111,8 @@ def plan_filter(planning: Planning, node: Filter) -> Planned:
 
 def plan_map(planning: Planning, node: Map) -> Planned:
     """A projection where it only moves columns; else a program with the filters beneath it."""
+    if isinstance(node.input, Filter) and (rows := plan_bounded_rows(planning, node)):
+        return rows
     picks = [e.index for _, e in node.outputs if isinstance(e, Column)]
     if len(picks) == len(node.outputs) and not isinstance(node.input, Filter):
         return _projected(planning, node, picks)

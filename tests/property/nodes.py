@@ -34,6 +34,7 @@ from tests.property.windows import WINDOWS
 
 INT = pa.int64()
 BOOL = pa.bool_()
+YES = Literal(True, BOOL)
 WIDE = pa.decimal128(38, 0)
 MONEY = pa.decimal128(38, 2)
 ID, TEAM, SCORE, PAY, WEIGHT = columns(people)
@@ -183,6 +184,24 @@ def three_coordinates() -> Iterate:
     return Iterate((("outer", once), ("counts", inner)), "counts")
 
 
+def bounded(comparison: str, function: str, kind: pa.DataType, turned: bool = False) -> Node:
+    """People with a score on one side of the least or the greatest end of all edges."""
+    scored = Filter(people, Call("is_not_null", (SCORE,), BOOL, False))
+    value = Call("cast", (SCORE,), kind, False)
+    rows = Map(scored, (("one", YES), ("id", ID), ("value", value), ("team", TEAM)))
+    ends = project(edges, (1,))
+    end = Reduce(ends, (), (Aggregate(function, 0, "end", INT, False),))  # type: ignore[arg-type]
+    bound = Map(end, (("one", YES), ("bound", Call("cast", (columns(end)[0],), kind, False))))
+    pairs = Join(
+        Arrange(rows, (0,)),
+        Arrange(bound, (0,)),
+        (("id", 1), ("value", 2), ("team", 3), ("bound", 4)),
+    )
+    _, own, _, limit = columns(pairs)
+    sides = (limit, own) if turned else (own, limit)
+    return project(Filter(pairs, Call(comparison, sides, BOOL, False)), (0, 2, 1))
+
+
 NODES: dict[str, Node] = {
     "get": people,
     "filter": high,
@@ -211,6 +230,10 @@ NODES: dict[str, Node] = {
     "join of nullable and not": Join(
         Arrange(people, (2,)), Arrange(edges, (0,)), (("score", 0), ("id", 1), ("dst", 5))
     ),
+    "rows above a bound": bounded("gt", "min", MONEY),
+    "rows not below a bound": bounded("ge", "min", INT),
+    "rows below a bound": bounded("gt", "max", MONEY, turned=True),
+    "rows not above a bound": bounded("le", "max", INT),
     "semijoin": semijoin(Arrange(people, (0,)), project(edges, (0,))),
     "antijoin": antijoin(Arrange(people, (0,)), project(edges, (1,))),
     "distinct": Distinct(project(people, (1, 2))),

@@ -371,7 +371,20 @@ select o.customer_id, count(*) as n, (select max(c.name) from customers c
 where c.id = o.customer_id) as name from orders o group by o.customer_id;
 
 select o.customer_id, count(*) as n from orders o group by o.customer_id
-having exists (select 1 from customers c where c.id = o.customer_id and c.segment = 'gold')
+having exists (select 1 from customers c where c.id = o.customer_id and c.segment = 'gold');
+
+select id, total from orders where total > (select avg(total) from orders where status = 'open');
+
+select customer_id, sum(total) as t from orders group by customer_id
+having (select max(total) * 0.1 from orders) >= sum(total);
+
+select c.city, c.segment, sum(i.quantity) as n, min(i.price) as least from customers c left join
+(orders o join items i on i.order_id = o.id) on o.customer_id = c.id and c.city = 'rome'
+group by c.city, c.segment;
+
+select i.order_id, i.line from items i join products p on p.id = i.product_id
+where p.category = 'a' and i.quantity >= (select avg(j.quantity) from items j
+where j.product_id = p.id)
 """
 
 QUERIES = tuple(query.strip() for query in _TEXT.split(";"))

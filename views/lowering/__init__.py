@@ -6,6 +6,7 @@ look-up), how aggregates are reduced, and which columns are kept at each step.
 
 - `access`: access paths: the arrangements that joins read, a table's own where possible
 - `aggregates`: aggregates lowered to reductions
+- `compared`: comparisons with the one row of an aggregate, without pairs of rows
 - `delta`: delta joins: relations joined over their arrangements, without state of their own
 - `depth`: the bound on how deep a dataflow and its expressions are nested
 - `joins`: joins of every kind lowered to binary joins, delta joins and look-ups

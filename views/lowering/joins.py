@@ -14,9 +14,10 @@ from ivm.dataflow import combinators
 from ivm.dataflow import nodes as df
 from ivm.dataflow.expressions import Column, Expression, Literal
 from views.lowering.access import Access, arranged_by, exists
+from views.lowering.compared import Compared, bounded, compared, others
 from views.lowering.delta import delta_joined
 from views.lowering.lowered import Lowered, conjoined, moved, projected
-from views.plan.equalities import Equalities, Key, equalities
+from views.plan.equalities import PAIRS, Equalities, Key, equalities
 from views.plan.keys import unique_key
 from views.plan.nodes import Attribute, Filter, Join, Plan
 from views.plan.scalars import FALSE, TRUE, columns_of, conjunction, test
@@ -55,6 +56,10 @@ class Joins:
             return found
         plan = _without_nulls(plan)
         parts = self._parts(plan)
+        if parts.keys == (PAIRS,):
+            comparison = compared(plan, parts.residual, needed)
+            if comparison is not None:
+                return self._bounded(plan, comparison, needed)
         wanted = needed | columns_of(*parts.residual)
         sides = (
             (plan.left, [k.left for k in parts.keys]),
@@ -67,6 +72,26 @@ class Joins:
         if of_right < of_left and _keeps_few(right) and not exists(left.arrange, self.existing):
             right = self._access(*sides[1], wanted, ())
         return joined(left, right, wanted).filtered(parts.residual)
+
+    def _bounded(self, plan: Join, found: Compared, needed: frozenset[int]) -> Lowered:
+        """Lowers a comparison with the one row of a side; as pairs what it may fail for."""
+        side, other = (plan.left, plan.right) if found.of_left else (plan.right, plan.left)
+        kept = sorted(needed & numbers_of(side)) or sorted(columns_of(found.own))[:1]
+        rows = self.lower(side, frozenset(kept) | columns_of(found.own))
+        one = self.lower(other, columns_of(found.bound))
+        passed = bounded(found, rows, one, kept)
+        failing = others(found, rows)
+        if failing is None:
+            return passed
+        read = columns_of(found.condition)
+        wanted = read | set(kept)
+        left, right = (
+            arranged_by(each, [TRUE], wanted & each.positions.keys(), self.existing)
+            for each in (failing, one)
+        )
+        pairs = joined(left, right, wanted).filtered([found.condition])
+        rows_of_both = df.Union((passed.ordered(kept), pairs.ordered(kept)))
+        return Lowered(rows_of_both, {n: i for i, n in enumerate(kept)})
 
     def _access(
         self,

@@ -34,6 +34,10 @@ class Key:
         return self.right.nullable and not (self.null_safe and self.left.nullable)
 
 
+PAIRS = Key(TRUE, TRUE, True)
+"""The key of a join by no equality: all rows meet all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Equalities:
     """The keys of a join, at least one, and the conditions that need a whole pair of rows."""
@@ -54,7 +58,7 @@ def equalities(join: Join) -> Equalities:
             residual.append(condition)
         else:
             keys.append(key)
-    return Equalities(tuple(keys) or (Key(TRUE, TRUE, True),), tuple(residual))
+    return Equalities(tuple(keys) or (PAIRS,), tuple(residual))
 
 
 def _key(condition: Expression, left: frozenset[int], right: frozenset[int]) -> Key | None:

@@ -5,6 +5,7 @@ constant ones; that any other may fail is assumed.
 """
 
 import math
+from decimal import Decimal
 
 import pyarrow as pa
 
@@ -51,10 +52,28 @@ def _is_total(call: Call) -> bool:
             return text.type == pa.string() and all(
                 isinstance(p, Literal) and _is_natural(p.value) for p in places
             )
+        case "multiply":
+            return any(_moves_the_point(call, factor) for factor in call.arguments)
         case function if function in _TOTAL_OF_TEXTS:
             return call.arguments[0].type == pa.string()
         case function:
             return function in _TOTAL
+
+
+def _moves_the_point(product: Call, factor: Expression) -> bool:
+    """Whether a product has the digits of its other factor, as `factor` is a power of ten."""
+    made, kinds = product.type, [a.type for a in product.arguments]
+    if not isinstance(factor, Literal) or not isinstance(factor.value, Decimal):
+        return False
+    given = [kind for kind in kinds if isinstance(kind, pa.Decimal128Type)]
+    if not isinstance(made, pa.Decimal128Type) or len(given) < len(kinds):
+        return False
+    scale = given[product.arguments.index(factor)].scale
+    return (
+        abs(factor.value.scaleb(scale)) == 1
+        and made.scale == sum(kind.scale for kind in given)
+        and made.precision >= max(kind.precision for kind in given)
+    )
 
 
 def _is_natural(value: Value | None) -> bool:
