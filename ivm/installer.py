@@ -5,7 +5,8 @@ them: it runs on snapshots of the arrangements that it reads, takes what steps h
 again and again, and belongs to the pool as soon as little is left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from ivm.dataflow.nodes import Node
 from ivm.errors import (
@@ -24,6 +25,7 @@ from ivm.operators.base.budget import Budget
 from ivm.planner.cache import Plans
 from ivm.results import Hydrating, Installed
 from ivm.runtime.hydration import Hydration, catch_up, is_little
+from ivm.runtime.loop import Loop
 from ivm.runtime.schedule import StageFailed
 
 
@@ -101,7 +103,8 @@ class Installer:
                     return self._attach(built, collection)
                 alone = core.mesh is None  # members of a cluster cannot catch up beside steps
                 if not alone or (plan.foreseeable and is_little(built.stages, built.readers)):
-                    self._catch_up(name, built)
+                    with _bounded(built, budget):
+                        self._catch_up(name, built)
                     return self._attach(built, collection)
                 parts = (built.stages, built.readers, built.shared)
                 hydration = Hydration(*parts, core.frontier, budget)
@@ -178,3 +181,22 @@ class Installer:
 def _failed_elsewhere(name: str) -> DataflowFailed:
     """The error of a dataflow that has failed in another process of the cluster."""
     return DataflowFailed({name: "it failed in another process of the cluster"})
+
+
+@contextmanager
+def _bounded(built: Assembly, budget: Budget | None) -> Iterator[None]:
+    """Let the loops of what is built take no longer than the budget, while it catches up.
+
+    Members of a cluster tell one another that a loop has passed a bound; nothing else of a budget
+    can end what they do together.
+    """
+    loops = [stage for stage in built.numbered if isinstance(stage, Loop)]
+    before = [loop.max_seconds for loop in loops]
+    try:
+        if budget is not None:
+            for loop in loops:
+                loop.max_seconds = min(loop.max_seconds, budget.seconds)
+        yield
+    finally:
+        for loop, seconds in zip(loops, before, strict=True):
+            loop.max_seconds = seconds

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ivm.cluster.mesh import Mesh
 from ivm.dataflow.nodes import Node
 from ivm.installed.holds import Hold
-from ivm.pool import Pool
+from ivm.pool import Budget, Pool
+from ivm.results import Installed
 from ivm.runtime.export import SealedBatch
 
 Rows = tuple[pa.RecordBatch, NDArray[np.int64]]
@@ -97,6 +98,12 @@ class LendingPool(Pool):
             for name, collection in self._core.catalog.collections.items()
             if collection.pending_errors or any(not c.is_empty for c in collection.captures)
         )
+
+    def install_within(
+        self, name: str, node: Node, key: Sequence[str] | None, seconds: float
+    ) -> Installed:
+        """Install a dataflow as `Pool.install` does, whose recursions take `seconds` at most."""
+        return self.install(name, node, key, budget=Budget(seconds))
 
     def compact_sources(self, name: str, node: Node, key: Sequence[str] | None) -> bool:
         """Let what came and went in the sources of a dataflow cancel; whether there was any."""

@@ -7,6 +7,7 @@ another key (`ivm.dataflow.distribution`).
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias, cast
 
@@ -61,7 +62,7 @@ class ClusterPool:
     `when_failed` hears why. Close the pool to end its members.
 
     Two things differ from a pool: a dataflow catches up between two steps, however much there is,
-    and without a budget.
+    and of a budget only recursions keep the seconds.
 
     >>> from ivm.cluster.processes import Processes
     >>> from ivm.dataflow.nodes import Get, project
@@ -229,21 +230,24 @@ class ClusterPool:
     ) -> Installed:
         """Maintain `node` as collection `name` on all members; see `Pool.install`.
 
-        It catches up between two steps, however much there is, and no `budget` ends it: members
-        that one of them leaves alone would wait for it.
+        It catches up between two steps, however much there is. Of a `budget` its recursions keep
+        the seconds, and nothing else ends it: members that one of them leaves would wait for it.
         """
         wanted = name, node, None if key is None else tuple(key)
+        seconds = inf if budget is None else budget.seconds
         with self._calls.lock:
             try:
-                return self._install(*wanted)
+                return self._install(*wanted, seconds)
             except CountOverflow:
                 # Copies that came and went may count at once in it, until batches are merged.
                 if not any(self._calls.all("compact_sources", *wanted)):
                     raise
-                return self._install(*wanted)
+                return self._install(*wanted, seconds)
 
-    def _install(self, name: str, node: Node, key: tuple[str, ...] | None) -> Installed:
-        replies = self._calls.replies("install", name, node, key)
+    def _install(
+        self, name: str, node: Node, key: tuple[str, ...] | None, seconds: float
+    ) -> Installed:
+        replies = self._calls.replies("install_within", name, node, key, seconds)
         if refusals_of(replies) and self._calls.failure is None:
             for number, reply in enumerate(replies):
                 if isinstance(reply, Done):

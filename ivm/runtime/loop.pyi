@@ -43,8 +43,7 @@ class Loop(Stage):
     def max_bytes(self) -> int: ...
     @property
     def max_process_bytes(self) -> int: ...
-    @property
-    def max_seconds(self) -> float: ...
+    max_seconds: float
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the bindings that the `stages` belong to."""
