@@ -75,7 +75,7 @@ def page(found: Found, machine: Machine, chart: str) -> str:
         "",
         "## Processor time of a change, µs",
         "",
-        "Of all processes of a system, without the broker. It hardly depends on what else runs.",
+        "Of all processes of a system, without the broker; other work hardly moves it.",
         "",
         *_table(found.figures, systems, lambda f: 1e6 * f.processor / f.changes, above=False),
         "",
@@ -139,10 +139,10 @@ def _table(
             ratio = ours / theirs if above else theirs / ours
             ratios[system.name].append(ratio)
             is_compared = above is not None and system is not OURS
-            cells.append(number(theirs) + (f" ({ratio:.1f})" if is_compared else ""))
+            cells.append(number(theirs) + (f" ({number(ratio)})" if is_compared else ""))
         rows.append(f"| {' | '.join(cells)} |")
     if above is not None:
-        means = [f"({gmean(ratios[s.name]):.1f})" if s is not OURS else "" for s in systems]
+        means = [f"({number(gmean(ratios[s.name]))})" if s is not OURS else "" for s in systems]
         rows.append(f"| geometric mean | | {' | '.join(means)} |")
     return rows
 

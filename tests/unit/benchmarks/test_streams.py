@@ -130,9 +130,9 @@ def test_the_page_has_each_peer_beside_ours(tmp_path: Path) -> None:
     chart = tmp_path / "streams.svg"
     draw(found, chart)
     text = page(found, Machine("a processor", 2, None, None, ()), chart.name)
-    assert "| q4 | 1,000 | 2,000 | 500 (4.0) |" in text
-    assert "| q4 | 1,000 | 1,024 | 3,072 (3.0) |" in text
-    assert "| geometric mean | |  | (4.0) |" in text
+    assert "| q4 | 1,000 | 2,000 | 500 (4) |" in text
+    assert "| q4 | 1,000 | 1,024 | 3,072 (3) |" in text
+    assert "| geometric mean | |  | (4) |" in text
     assert PEERS["pathway"].about not in text
     assert "Flink" in chart.read_text()
     assert json.loads(as_json(found))["figures"][0]["system"] == "ivm"
