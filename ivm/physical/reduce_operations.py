@@ -138,7 +138,10 @@ class CollectionPlan(LogicPlan):
 
 @dataclass(frozen=True)
 class AccumulationPlan(LogicPlan):
-    """Sums of a group's values; `moved` are the `aggregates` over the columns of `fields`."""
+    """Sums of a group's values; `moved` are the `aggregates` over the columns of `fields`.
+
+    Without any, a group is one row while its rows count for more than none.
+    """
 
     aggregates: tuple[Aggregate, ...]
     moved: list[Aggregate]
@@ -151,7 +154,7 @@ class AccumulationPlan(LogicPlan):
         return Accumulation(self.moved, self.fields, self.values, self.results, self.overflow)
 
     def __str__(self) -> str:
-        return ", ".join(map(named_text, self.aggregates))
+        return ", ".join(map(named_text, self.aggregates)) or "each once"
 
 
 def named_text(a: Aggregate) -> str:

@@ -44,10 +44,15 @@ def plan_threshold(planning: Planning, node: Threshold) -> Planned:
 
 
 def _bounded(planning: Planning, node: Node, limit: int | None) -> Planned:
-    """The whole row is the key, and the first `limit` of its copies are kept."""
+    """The whole row is the key, and the first `limit` of its copies are kept.
+
+    At the root a row that is kept once has a state, its count, and its copies no trace.
+    """
     picks = tuple(range(len(node.schema)))
     if limit == 1 and picks and planning.only_grows(node):
         return _known(planning, node)
+    if limit == 1 and picks and planning.scope.depth == 1:
+        return _accumulated(planning, Reduce(node, picks, ()))
     return _selected(planning, node, picks, (), limit, 0, node.schema, picks)
 
 

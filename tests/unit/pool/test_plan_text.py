@@ -72,9 +72,9 @@ def test_distinct_rows_of_what_only_grows_are_those_not_known_yet() -> None:
     assert "deliver, rows only come" in lines(text)
 
 
-def test_distinct_rows_of_what_shrinks_are_reduced_in_order() -> None:
+def test_distinct_rows_of_what_shrinks_are_counted() -> None:
     text = pool().plan_text(Distinct(ends), ["b"])
-    assert "#2 ReduceOrdered #1 by ($0): first 1" in lines(text)
+    assert "#1 Accumulate #0 by ($0): each once" in lines(text)
     assert "deliver" in lines(text)
 
 
