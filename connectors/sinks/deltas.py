@@ -9,14 +9,15 @@ What is older, or more, than retention keeps is compacted (`connectors.sinks.com
 deleted, beside the writer: that concerns closed segments alone.
 
 Exactly once: a topic is cut to the end that the journal committed whenever it is opened. The
-journal's commit says that a time is published everywhere, so this sink commits after all others.
+journal's commit says that a time is published everywhere, so this sink commits after all others:
+once its lines are on the disk, where they go while those others commit.
 """
 
 import shutil
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,7 @@ class DeltaSink:
         self._prefix = prefix
         self._lock = threading.Lock()
         self._syncing = ThreadPoolExecutor(SYNCING, "sync")
+        self._syncs: dict[str, Future[None]] = {}
         self._writers: dict[str, TopicWriter] = {}
         self._written: set[str] = set()
         self._durable: dict[str, int] = {}
@@ -105,7 +107,7 @@ class DeltaSink:
         return time <= self._journal.committed_time
 
     def write(self, view: str, changes: Changes, reached: Reached) -> None:
-        """Append the deltas of `view` and the frontier record; not durable before `prepare`.
+        """Append the deltas of `view` and the frontier record; not durable before `commit`.
 
         Where there are no deltas, the frontier may have to wait.
         """
@@ -135,14 +137,20 @@ class DeltaSink:
             self._is_awaited = True
 
     def prepare(self, reached: Reached) -> None:
-        """Make the written lines durable."""
+        """Begin to make the written lines durable, beside what the other sinks do."""
         with self._lock:
-            self._sync([self._writers[view] for view in self._written])
+            self._await_syncs()
+            for view in self._written:
+                self._syncs[view] = self._syncing.submit(self._writers[view].sync)
             self._durable |= {view: self._writers[view].end for view in self._written}
             self._written.clear()
 
     def commit(self, reached: Reached) -> None:
-        """Tell the journal that all sinks have this time, and where the topics end."""
+        """Tell the journal that all sinks have this time, and where the topics end.
+
+        That is once the lines are durable (raises OSError).
+        """
+        self._await_syncs()
         ends, self._durable = self._durable, {}
         if ends or reached.time > self._journal.committed_time:
             self._journal.commit(reached.time, ends, sync=self._is_awaited)
@@ -177,6 +185,8 @@ class DeltaSink:
         """Stop publishing `view`, if it is, and delete its topic, or its remains after a crash."""
         with self._cleaning[view], self._lock:
             writer = self._writers.pop(view, None)
+            if (sync := self._syncs.pop(view, None)) is not None:
+                wait([sync])
             if writer is not None:
                 writer.close()
             self._written.discard(view)
@@ -225,17 +235,22 @@ class DeltaSink:
     def close(self) -> None:
         """Sync and release the files."""
         with self._lock:
+            wait(self._syncs.values())
             for writer in self._writers.values():
                 writer.close()
             self._writers.clear()
         self._syncing.shutdown()
 
-    def _sync(self, writers: Collection[TopicWriter]) -> None:
-        """Make their lines durable; none is being synced any more where that raises (OSError)."""
-        syncing = [self._syncing.submit(writer.sync) for writer in writers]
-        wait(syncing)
-        for one in syncing:
-            one.result()
+    def _await_syncs(self) -> None:
+        """Wait until what was prepared is durable; what is not, where that raises, is written."""
+        syncs, self._syncs = self._syncs, {}
+        wait(syncs.values())
+        failures = {view: error for view, sync in syncs.items() if (error := sync.exception())}
+        for view in failures:
+            self._written.add(view)
+            del self._durable[view]
+        for error in failures.values():
+            raise error
 
     def _open(self, view: str, end: int) -> TopicWriter:
         finish(partition_directory(self._root, self.topic(view), 0))

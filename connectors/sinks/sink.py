@@ -1,9 +1,9 @@
 """The contract of a sink of deltas, and the values that it is given.
 
-A sink takes the deltas of a completed time once. `prepare` makes them durable, `commit` makes them
-count; a sink that `has` a time already is given the deltas of a replay with `skip` instead, so
-each sink publishes exactly those that it lacks. So the caller decides nothing between two sinks
-that were left at different times.
+A sink takes the deltas of a completed time once. `prepare` begins to make them durable, `commit`
+makes them count; a sink that `has` a time already is given the deltas of a replay with `skip`
+instead, so each sink publishes exactly those that it lacks. So the caller decides nothing between
+two sinks that were left at different times.
 """
 
 from collections.abc import Sequence
@@ -168,10 +168,13 @@ class Sink(Protocol):
         """Take the difference of a view that is redefined, or skip it if it is committed."""
 
     def prepare(self, reached: Reached) -> None:
-        """Make the written deltas durable, up to `reached`; they do not count yet."""
+        """Begin to make the written deltas durable, up to `reached`; they do not count yet."""
 
     def commit(self, reached: Reached) -> None:
-        """Let the written deltas count, each once; those committed already are left alone."""
+        """Let the written deltas count, each once, which are durable by then.
+
+        Those committed already are left alone.
+        """
 
     def tend(self, reached: Reached) -> bool:
         """Publish what had to wait, if it can be; called from time to time.

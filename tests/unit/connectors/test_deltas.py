@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from api.feed import Feed
 from connectors.errors import TopicTruncated
 from connectors.files.reader import TopicReader
+from connectors.files.writer import TopicWriter
 from connectors.offsets import Offsets
 from connectors.progress.journal import Journal
 from connectors.sinks.deltas import DeltaSink
@@ -209,3 +210,30 @@ def test_dropping_a_view_deletes_its_topic(tmp_path: Path, journal: Journal) -> 
     commit(sink, journal, 1)
     assert not (tmp_path / "out-v").exists()
     assert journal.published == {}
+
+
+def test_what_is_not_durable_does_not_count_and_is_tried_again(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = DeltaSink(tmp_path, journal)
+    sink.open(output("v"))
+    journal.prepare(1, (), 0)
+    is_full = True
+    sync = TopicWriter.sync
+
+    def fail(writer: TopicWriter) -> None:
+        if is_full:
+            raise OSError("no room")
+        sync(writer)
+
+    monkeypatch.setattr(TopicWriter, "sync", fail)
+    sink.write("v", drained([(1, 1, 1)]), moved(1))
+    sink.prepare(moved(1))
+    with pytest.raises(OSError, match="no room"):
+        sink.commit(moved(1))
+    assert (journal.committed_time, dict(journal.published)) == (0, {})
+    is_full = False
+    sink.prepare(moved(1))
+    sink.commit(moved(1))
+    assert (journal.committed_time, dict(journal.published)) == (1, {"v": 2})
+    sink.close()
