@@ -59,7 +59,6 @@ STATUS = {
     "not-ready": 503,
     "pipeline-failed": 503,
     "stalled": 503,
-    "jars-missing": 503,
     "broker-unreachable": 503,
     "broker-refused": 503,
     "registry-unavailable": 503,

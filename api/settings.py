@@ -110,14 +110,14 @@ class Settings(BaseSettings):
     """Time that a recursion may take in one step."""
     spark_master: str = "local[2]"
     """The master of Spark: `local[N]` with N tasks at once; real-time mode needs one for each
-    partition."""
+    connection."""
     spark_memory: str = "1g"
     """Memory of the JVM of Spark, and of that of each executor."""
     cluster: ClusterSettings | None = None
     """Shards of the engine on Spark's executors, in place of this process: a table of its own,
     below."""
     spark_jars: Path = Path("build/jars/spark")
-    """The directory of the jars of Spark's Kafka source, which real-time mode reads with."""
+    """A directory of further jars for Spark, beside which an archive of its classes may lie."""
     connections: Annotated[dict[str, Connection], BeforeValidator(named)] = {}
     """Kafka clusters by the names that sources and sinks call them: tables `[connections.NAME]`, or
     a JSON object in the variable."""
@@ -237,12 +237,6 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        for name, connection in self.connections.items():
-            if connection.sasl_oauthbearer_aws_region is not None and self.trigger == "real-time":
-                raise ValueError(
-                    f"connections.{name}.sasl_oauthbearer_aws_region: in real-time mode the Java "
-                    "client reads, and that has no signer of Amazon's; set trigger to micro-batch"
-                )
         if (self.tls_certificate is None) != (self.tls_key is None):
             raise ValueError("tls_certificate and tls_key belong together: give both, or neither")
         for setting in ("tls_certificate", "tls_key"):

@@ -125,12 +125,6 @@ class UnknownConnection(IvmError):
     code = "unknown-connection"
 
 
-class JarsMissing(IvmError):
-    """The jars of Spark's Kafka source, for real-time mode, are not where `spark_jars` says."""
-
-    code = "jars-missing"
-
-
 class Unavailable(IvmError):
     """Something outside cannot be used at present; asking again later may succeed.
 

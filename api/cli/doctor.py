@@ -15,7 +15,7 @@ from api.cli.machine import other_clock, own, reach, scarce_disk, scarce_memory
 from api.registry import Registry
 from api.settings import Settings
 from connectors.checkpoint.store import open_store
-from connectors.errors import JarsMissing, UnknownConnection
+from connectors.errors import UnknownConnection
 from connectors.formats.schema_registry import Registry as SchemaRegistry
 from connectors.formats.schema_registry import config_of
 from connectors.kafka.topics import Cluster
@@ -85,8 +85,6 @@ def _checks(settings: Settings) -> Iterator[_Check]:
         clock = partial(other_clock, settings.oidc.issuer, ca)
         yield _Check("clock of the issuer", "oidc.issuer", clock)
     sources = _sources(settings)
-    if settings.trigger == "real-time":
-        yield _Check("jars", "spark_jars", _silent(partial(_find_jars, settings.spark_jars)))
     for name, connection in settings.connections.items():
         check = _silent(Cluster(connection).check)
         yield _Check(f"connection {name}", f"connections.{name}", check)
@@ -127,13 +125,6 @@ def _keep(place: str) -> str | None:
     store.publish("doctor", b"ivm")
     store.remove("doctor")
     return scarce_disk(Path(place)) if Path(place).is_dir() else None
-
-
-def _find_jars(directory: Path) -> None:
-    if not any(directory.glob("*.jar")):
-        raise JarsMissing(
-            f"there are no jars of Spark's Kafka source in {directory}; `make jars` fetches them"
-        )
 
 
 def _sources(settings: Settings) -> list[TableSpec]:

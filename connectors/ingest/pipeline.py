@@ -39,7 +39,7 @@ from connectors.ingest.opening import Opening
 from connectors.ingest.settings import PipelineSettings
 from connectors.ingest.stalls import is_over
 from connectors.ingest.status import PipelineStatus, State
-from connectors.kafka.clusters import Clusters, Faults, is_of_topic
+from connectors.kafka.clusters import Clusters, Faults, is_of_topic, starts_of
 from connectors.kafka.confirmation import Confirmation
 from connectors.kafka.gaps import data_ends
 from connectors.kafka.groups import Groups
@@ -146,8 +146,8 @@ class Pipeline:
         """Start reading `tables`; journaled times are replayed first, in order.
 
         Tables that the journal knows and `tables` lacks, or has on another topic, are dropped from
-        it. Returns when Spark runs (some seconds for the JVM). Raises JavaMissing, JarsMissing, and
-        InvalidTable for one of files in real-time mode.
+        it. Returns when Spark runs (some seconds for the JVM). Raises JavaMissing, and InvalidTable
+        for one of files in real-time mode.
         """
         assert self._delivery is None, "a pipeline starts once"
         topics = {spec.name: spec.topic for spec in with_markers(tables)}
@@ -167,8 +167,6 @@ class Pipeline:
         for key, spec in self._tables.add(tables).items():
             settings.check_trigger(spec)
             self._delivery.add_table(key, spec)
-        if self._tables.remote() or patterns:
-            settings.check_jars()
         self.session()
         self._monitor.start()
         self._run()
@@ -196,13 +194,11 @@ class Pipeline:
     def preflight(self, spec: TableSpec) -> Mapping[str, Beginning]:
         """The beginnings of a new Kafka table's streams, by name; none for a table of files.
 
-        Raises UnknownConnection, InvalidTable, JarsMissing, and a BrokerFault if a topic cannot
-        be read.
+        Raises UnknownConnection, InvalidTable, and a BrokerFault if a topic cannot be read.
         """
         if not spec.is_remote:
             self._settings.check_trigger(spec)
             return {}
-        self._settings.check_jars()
         return self._clusters.preflight(spec)
 
     def held(self, spec: TableSpec, beginnings: Mapping[str, Beginning]) -> dict[str, Ends]:
@@ -521,21 +517,23 @@ class Pipeline:
         with self._changed:
             resuming, self._resuming = self._resuming, frozenset()
             self._started.end_stalls(resuming)
-        known = self._started.stalls.keys()
+        stalled = self._started.stalls.keys()
         feeds = self._begun.feeds()
-        if self._started.stalls.keys() - known:
+        if self._started.stalls.keys() - stalled:
             self._keeper.progressed()  # what ended the query before is known, and waited for
         with self._changed:
             self._begun.save()
             reads_files = self._begun.reads_files()
         settings = self._settings
+        known = frozenset(at for feed in feeds for at in starts_of(feed))
         if settings.trigger == "real-time" and feeds:
-            self._fixed = frozenset((t, p) for f in feeds for t in f.starts for p in f.starts[t])
-            given = self._deliver, self._keeper.hear, feeds, settings.host, settings.taken
-            return RealTime(self._spark, settings.work, *given)
-        limit, taken = settings.batch_records, settings.taken
-        how = limit, self._deliver, feeds, reads_files, taken
-        return MicroBatches(self._spark, self._control, *how)
+            self._fixed = known
+            how = self._deliver, self._keeper.hear, feeds, settings.host, settings.taken
+            return RealTime(self._spark, settings.work, *how)
+        given = settings.batch_records, self._deliver, feeds, reads_files
+        batches = MicroBatches(self._spark, self._control, *given, settings.host, settings.taken)
+        self._fixed = known if batches.follows else frozenset()
+        return batches
 
     def _deliver(self, batch: pa.Table) -> None:
         """Deliver, on the thread of the handover, and remember an error."""
@@ -565,7 +563,7 @@ class Pipeline:
     def _note_topics(self, ends: PartitionOffsets, faults: Faults) -> None:
         """Let another query follow one that reads what cannot be read, or lacks what can.
 
-        In real-time mode that is also one that reads the partitions it knew.
+        That is also one that reads the partitions it knew alone.
         """
         stalls, read = self._started.stalls, self._tables.remote().values()
         at_fault = {

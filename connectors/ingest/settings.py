@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import SecretStr
 
 from connectors.connections import Connection
-from connectors.errors import InvalidTable, JarsMissing
+from connectors.errors import InvalidTable
 from connectors.formats.schema_registry import Registry, config_of, registry
 from connectors.spark.session import LOOPBACK
 from connectors.tables.spec import TableSpec
@@ -23,11 +23,11 @@ class PipelineSettings:
 
     `topics` is the root of the file topics; `work` a directory for disposable files.
     `batch_records` bounds the records of one micro-batch, from the file topics and from each of
-    `connections`. `trigger` chooses between micro-batches and records as they come; for these
-    `jars` is where those of Spark's Kafka source are. `isolation` says what a table that cannot be
-    read on holds up: itself, or all. `service` names the consumer group that tells brokers how far
-    sources are. Executors of Spark reach this process at `host`, those that know
-    the `secret` if there is one; so many of its slots are `taken` by others.
+    `connections`. `trigger` chooses between micro-batches and records as they come. `jars` are
+    further ones on Spark's class path. `isolation` says what a table that cannot be read on holds
+    up: itself, or all. `service` names the consumer group that tells brokers how far sources are.
+    Executors of Spark reach this process at `host`, those that know the `secret` if there is one;
+    so many of its slots are `taken` by others.
     """
 
     topics: Path
@@ -50,15 +50,6 @@ class PipelineSettings:
             raise InvalidTable(
                 f"table {spec.name!r}: connector: real-time mode reads Kafka alone; set "
                 "the setting trigger to micro-batch to read file topics"
-            )
-
-    def check_jars(self) -> None:
-        """Raise JarsMissing where Kafka is to be read with jars that are not there."""
-        is_needed = self.trigger == "real-time"
-        if is_needed and (self.jars is None or not any(self.jars.glob("*.jar"))):
-            raise JarsMissing(
-                f"spark_jars: there are no jars of Spark's Kafka source in {self.jars}, which "
-                "real-time mode reads with; `make jars` fetches them, then start again"
             )
 
     def registry_of(self, spec: TableSpec | None) -> Registry | None:

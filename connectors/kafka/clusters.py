@@ -47,6 +47,11 @@ class Feed:
     starts: Mapping[str, Mapping[int, int]]
 
 
+def starts_of(feed: Feed) -> PartitionOffsets:
+    """The offsets at which a feed begins, by topic and partition."""
+    return {(t, p): first for t, ps in feed.starts.items() for p, first in ps.items()}
+
+
 class Clusters:
     """The clusters of the operator's connections, by name; safe to call from several threads."""
 

@@ -1,6 +1,8 @@
 """Consumers: clients that read committed records from offsets of our own, and their records."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import compress, pairwise
+from operator import ne, or_
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message
@@ -47,6 +49,18 @@ def unreadable(connection: Connection, text: str) -> BrokerFault:
     """The fault of brokers that do not give what they are asked for."""
     setting = f"connections.{connection.name}.bootstrap_servers"
     return BrokerFault(f"{setting}: {text}", f"connection {connection.name}", setting)
+
+
+def runs(messages: list[Message]) -> Iterator[tuple[tuple[str, int], list[Message]]]:
+    """Messages without errors, by partition, as many as follow one another."""
+    if any(map(Message.error, messages)):
+        messages = [message for message in messages if message.error() is None]
+    topics = list(map(Message.topic, messages))
+    partitions = list(map(Message.partition, messages))
+    changes = map(or_, map(ne, topics, topics[1:]), map(ne, partitions, partitions[1:]))
+    bounds = [0, *compress(range(1, len(messages)), changes), len(messages)]
+    for begin, end in pairwise(bounds if messages else []):
+        yield (topics[begin] or "", partitions[begin] or 0), messages[begin:end]
 
 
 def records(messages: Sequence[Message]) -> Records:

@@ -8,13 +8,11 @@ import time as clock
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, pairwise
-from operator import ne, or_
 
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from connectors.connections import Connection
-from connectors.kafka.consumers import consumer_of, passes, records, unreadable
+from connectors.kafka.consumers import consumer_of, passes, records, runs, unreadable
 from connectors.records import Records
 from connectors.source import BLOCK
 
@@ -72,7 +70,7 @@ class Fetcher:
         heard = clock.monotonic()
         while parts:
             messages = self._messages()
-            for place, run in _runs(messages):
+            for place, run in runs(messages):
                 if (part := parts.get(place)) is not None:
                     part.add(run)
                     heard = clock.monotonic()
@@ -117,18 +115,6 @@ class Fetcher:
                 part.is_whole = True
         elif not passes(error):
             raise unreadable(self._connection, f"{where}: {error.str()}")
-
-
-def _runs(messages: list[Message]) -> Iterator[tuple[tuple[str, int], list[Message]]]:
-    """Messages without errors, by partition, as many as follow one another."""
-    if any(map(Message.error, messages)):
-        messages = [message for message in messages if message.error() is None]
-    topics = list(map(Message.topic, messages))
-    partitions = list(map(Message.partition, messages))
-    changes = map(or_, map(ne, topics, topics[1:]), map(ne, partitions, partitions[1:]))
-    bounds = [0, *compress(range(1, len(messages)), changes), len(messages)]
-    for begin, end in pairwise(bounds if messages else []):
-        yield (topics[begin] or "", partitions[begin] or 0), messages[begin:end]
 
 
 def _offset(message: Message) -> int:

@@ -5,18 +5,19 @@
 - `control`: the file by which the driver directs the planner of file topics
 - `daemon`: the process that forks Spark's Python workers, with their modules loaded
 - `endpoint`: the Arrow Flight endpoint to which Spark's tasks hand chunks while they run
+- `gathering`: puts together what the tasks of a micro-batch hand over
 - `handover`: applies one batch while Spark reads the next
 - `idling`: lets a source in which nothing is new be asked less often
 - `java`: finds a Java that Spark accepts
-- `kafka`: decodes records of Kafka into chunks, and has Spark's own source for real-time mode
+- `kafka`: decodes records of Kafka into chunks
 - `kafka_source`: the Spark data sources of Kafka topics, a connection each
 - `keeper`: keeps a streaming query running
 - `members`: members of a cluster on Spark's executors, one in each task of a barrier job
 - `planner`: chooses the records of each micro-batch and cuts them into tasks
 - `query`: a streaming query from file topics and Kafka to a function on the driver
 - `ranges`: chooses the ranges of Kafka topics for each micro-batch and cuts them into tasks
-- `realtime`: runs queries in Spark's real-time mode, whose batches last for minutes
-- `relay`: decodes records in a task of real-time mode and puts them to the endpoint
+- `realtime`: queries whose tasks read on and on, for real-time mode
+- `relay`: decodes records as they come to a task of real-time mode, and puts them to the endpoint
 - `session`: a Spark session, on one machine or a cluster
 - `source`: the Spark data source `ivm_topics`, which reads file topics
 - `standalone`: runs Spark's own master, or a worker

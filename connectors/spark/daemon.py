@@ -6,11 +6,13 @@ threads, so that forking is safe.
 
 import gc
 
+import pandas  # type: ignore[import-untyped]
 from pyspark.daemon import manager
 
-from connectors.spark import kafka_source, source
+from connectors.spark import kafka_source, realtime, source
 
-WORKERS_NEED = (kafka_source, source)
+# Arrow looks for pandas where it makes the first array of Python's objects.
+WORKERS_NEED = (kafka_source, realtime, source, pandas)
 
 if __name__ == "__main__":
     gc.freeze()  # or each worker would copy what it only reads

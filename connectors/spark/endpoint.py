@@ -1,18 +1,20 @@
-"""The endpoint to which running Spark tasks hand chunks: an Arrow Flight server beside the pool.
+"""The endpoint to which Spark's tasks hand chunks: an Arrow Flight server beside the pool.
 
-Real-time mode has no `foreachBatch`, since its batches last for minutes. Its tasks put what they
-have decoded here, a few records at a time, and each `put` is answered once the chunks wait in the
-process of the pool. What a task could not put is not lost: the task fails, the query ends, and the
-next one begins at the positions of the journal.
+What tasks decode goes straight to the process of the pool, and not through the JVM. A task of a
+micro-batch says which of how many it is (`Part`), and `connectors.spark.gathering` puts these
+together; a task that reads on and on (`connectors.spark.relay`) puts what it has read, a few
+records at a time. Each is answered once its chunks wait in the process of the pool. What a task
+could not hand over is not lost: the task fails, the query ends, and the next one begins at the
+positions of the journal.
 """
 
 import hmac
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import orjson
 import pyarrow as pa
 import pyarrow.flight as flight
 
@@ -20,8 +22,6 @@ from connectors import errors
 from connectors.errors import Unavailable
 from connectors.spark.chunks import SCHEMA
 from connectors.spark.session import LOOPBACK
-
-_TAKEN = pa.py_buffer(b"taken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,71 +35,135 @@ class Address:
         return f"Address({self.location!r})"
 
 
+class Part(NamedTuple):
+    """The part of `task` in what `of` tasks give together, the batch `number` of a source.
+
+    Numbers rise. What a task gives by itself is whole.
+    """
+
+    source: str = ""
+    number: int = 0
+    task: int = 0
+    of: int = 1
+
+
+WHOLE = Part()
+
+
+def parts_of(source: str, number: int, tasks: int) -> list[Part]:
+    """The parts of so many tasks, in their order."""
+    return [Part(source, number, task, tasks) for task in range(tasks)]
+
+
+Take = Callable[[Part, Sequence[pa.RecordBatch]], None]
+
+
 class Endpoint:
-    """Takes chunks from tasks, several at a time, and passes them to `put` in each task's order.
+    """Takes chunks from tasks, several at a time, and passes them on in each task's order.
 
     What a task waits for goes to `hear`, again and again while it does.
     """
 
     def __init__(
         self,
-        put: Callable[[pa.Table], None],
+        take: Take,
         hear: Callable[[Unavailable], None],
+        delivery: Callable[[], float] = lambda: 0.0,
         host: str = LOOPBACK,
     ) -> None:
-        """Listen on a free port of `host`; `put` may block, and its errors reach the task."""
+        """Listen on a free port of `host`; `take` may block, and its errors reach the task.
+
+        `delivery` is how many seconds a delivery took of late, which tasks are told.
+        """
         token = secrets.token_urlsafe()
-        self._server = _Server(f"grpc://{host}:0", put, hear, token)
+        self._server = _Server(f"grpc://{host}:0", take, hear, delivery, token)
         self.address = Address(f"grpc://{host}:{self._server.port}", token)
+
+    def finish(self) -> None:
+        """Let tasks that read on and on know that they may end."""
+        self._server.has_enough = True
 
     def close(self) -> None:
         """Refuse further calls, and wait for those under way."""
+        self.finish()
         self._server.shutdown()
 
 
+# The connection that a process of Spark's keeps from one task to the next, by its location.
+_clients: dict[str, flight.FlightClient] = {}
+
+
 class Putter:
-    """A task's connection to an endpoint."""
+    """A task's call of an endpoint; it `is_wanted` until that says that it has enough.
+
+    `delivery` is how many seconds a delivery took of late.
+    """
 
     def __init__(self, address: Address) -> None:
-        self._client = flight.connect(address.location)
+        self._location = address.location
+        if (client := _clients.pop(address.location, None)) is None:
+            client = flight.connect(address.location)
+        self._client = client
         descriptor = flight.FlightDescriptor.for_command(address.token.encode())
         self._writer, answers = self._client.do_put(descriptor, SCHEMA)
         self._answers: Any = answers  # a FlightMetadataReader; the stubs name another class
+        self.is_wanted = True
+        self.delivery = 0.0
 
-    def put(self, chunks: pa.RecordBatch) -> None:
+    def put(self, chunks: Iterable[pa.RecordBatch], part: Part = WHOLE) -> None:
         """Hand over rows of `SCHEMA`, and wait until they are taken (raises FlightError)."""
-        self._writer.write_batch(chunks)
-        self._await_answer()
+        for chunk in chunks:
+            self._writer.write_batch(chunk)
+        self._ask({"part": [*part]})
 
     def tell(self, error: Unavailable) -> None:
         """Report the fault that the task waits for (raises FlightError)."""
-        self._writer.write_metadata(pa.py_buffer(f"{type(error).__name__}: {error}".encode()))
-        self._await_answer()
+        self._ask({"waits": type(error).__name__, "text": str(error)})
 
-    def _await_answer(self) -> None:
-        if self._answers.read() is None:
+    def greet(self) -> None:
+        """Find out whether the task is wanted still (raises FlightError)."""
+        self._ask({})
+
+    def _ask(self, message: dict[str, Any]) -> None:
+        self._writer.write_metadata(pa.py_buffer(orjson.dumps(message)))
+        answer = self._answers.read()
+        if answer is None:
             self._writer.close()  # raises why the endpoint ended the call
             raise flight.FlightCancelledError("the endpoint takes nothing more")
+        told = orjson.loads(memoryview(answer))
+        self.is_wanted, self.delivery = not told["enough"], told["delivery"]
 
     def close(self) -> None:
-        """Release the connection; every put has been answered, so no error is news."""
-        with suppress(flight.FlightError, pa.ArrowException):
+        """End the call; every put has been answered, so no error is news.
+
+        The connection is kept for the next task of this process, in place of one to an endpoint
+        of before.
+        """
+        try:
             self._writer.close()
-        self._client.close()
+        except (flight.FlightError, pa.ArrowException):
+            self._client.close()
+            return
+        while _clients:
+            _clients.popitem()[1].close()
+        _clients[self._location] = self._client
 
 
 class _Server(flight.FlightServerBase):
     def __init__(
         self,
         location: str,
-        put: Callable[[pa.Table], None],
+        take: Take,
         hear: Callable[[Unavailable], None],
+        delivery: Callable[[], float],
         token: str,
     ) -> None:
         super().__init__(location)
-        self._put = put
+        self._delivery = delivery
+        self._take = take
         self._hear = hear
         self._token = token.encode()
+        self.has_enough = False
 
     def do_put(
         self,
@@ -110,10 +174,16 @@ class _Server(flight.FlightServerBase):
     ) -> None:
         if not hmac.compare_digest(descriptor.command or b"", self._token):
             raise flight.FlightUnauthenticatedError("not a task of this service")
-        for chunk in reader:
-            if chunk.data is not None:
-                self._put(pa.Table.from_batches([chunk.data]))
-            elif chunk.app_metadata is not None:
-                name, _, text = chunk.app_metadata.to_pybytes().decode().partition(": ")
-                self._hear(getattr(errors, name)(text))
-            writer.write(_TAKEN)
+        chunks: list[pa.RecordBatch] = []
+        for given in reader:
+            if given.data is not None:
+                chunks.append(given.data)
+                continue
+            match orjson.loads(memoryview(given.app_metadata or b"{}")):
+                case {"part": part}:
+                    taken, chunks = chunks, []
+                    self._take(Part(*part), taken)
+                case {"waits": name, "text": text}:
+                    self._hear(getattr(errors, name)(text))
+            answer = {"enough": self.has_enough, "delivery": self._delivery()}
+            writer.write(pa.py_buffer(orjson.dumps(answer)))

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,17 @@ import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from connectors import errors
 from connectors.attribution import told
-from connectors.errors import BrokerFault, SparkUnavailable, Stalled, Unavailable
+from connectors.errors import SparkUnavailable, Stalled, Unavailable
 from connectors.kafka.clusters import Feed
+from connectors.spark.endpoint import Endpoint
+from connectors.spark.gathering import Gathering
 from connectors.spark.handover import Handover
-from connectors.spark.kafka_source import chunks_of
-from connectors.spark.session import STOP_SECONDS, free_slots
-from connectors.spark.source import NAME
+from connectors.spark.kafka_source import kafka_topics
+from connectors.spark.session import LOOPBACK, STOP_SECONDS, free_slots, is_local
+from connectors.spark.source import file_topics
 from ivm.errors import IvmError
 
 # Spark keeps its own positions here. Ours are in the journal, so nothing in it outlives a query,
@@ -39,10 +41,12 @@ _OPTIONS = {
     "_asyncProgressTrackingOverrideSinkSupportCheck": "true",
 }
 
+# How many pieces may wait to be handed over, and behind how many bytes none does: small ones are
+# handed over together, and a large batch waits alone.
+_ROOM, _ROOM_BYTES = 1_000, 1 << 20
+
 # How a traceback of a process of Spark's names an error of these packages.
 _OURS = re.compile(r"^connectors\.errors\.(\w+): (.*)$", re.MULTILINE)
-# How a report names an error of the Kafka client that Spark uses.
-_KAFKAS = re.compile(r"\borg\.apache\.kafka\.[\w.]+(?:Exception|Error)[^\n]*")
 
 # How Spark says that a process of Python did not start in time, or not at all: for want of
 # processors or memory, that is, since nothing of ours has run in it.
@@ -72,21 +76,38 @@ class Failure:
 
 
 class Query:
-    """A running streaming query, whose chunks `deliver` gets, some at a time.
+    """A running streaming query, whose tasks hand chunks to `deliver`, some at a time.
 
-    At most one runs for a `work` directory at a time. `wait` must be called for each.
+    To Spark they give nothing: it plans batches and runs tasks, and its sink is one that takes no
+    rows. At most one query runs for a `work` directory at a time. `wait` must be called for each.
     """
 
-    def __init__(self, work: Path, deliver: Callable[[pa.Table], None], room: int = 1) -> None:
-        """`room`: see `Handover`. What is made here runs once `_begin` is called."""
+    def __init__(
+        self,
+        work: Path,
+        deliver: Callable[[pa.Table], None],
+        hear: Callable[[Unavailable], None],
+        room: int = 1,
+        room_bytes: float = inf,
+        host: str = LOOPBACK,
+    ) -> None:
+        """`hear` is told what tasks wait for; for `room` and `room_bytes` see `Handover`.
+
+        Tasks reach this process at `host`.
+
+        What is made here runs once `_begin` is called.
+        """
         parent = _MEMORY if _MEMORY.is_dir() else work
         owner = zlib.crc32(bytes(work.resolve()))
         self._checkpoint = parent / f"ivm-checkpoint-{os.getuid()}-{owner:08x}"
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         self._checkpoint.mkdir(mode=0o700)
-        self._handover = Handover(deliver, self.stop, room)
+        self._handover = Handover(deliver, self.stop, room, room_bytes)
+        take = Gathering(self._handover.put).take
+        self._endpoint = Endpoint(take, hear, lambda: self._handover.seconds, host)
 
-    def _begin(self, writer: DataStreamWriter) -> None:
+    def _begin(self, chunks: DataFrame) -> None:
+        writer = chunks.writeStream.format("noop").options(**_OPTIONS)
         self._query = writer.option("checkpointLocation", self._checkpoint.as_uri()).start()
         self._handover.start()
 
@@ -98,7 +119,7 @@ class Query:
     def wait(self) -> Failure | None:
         """Wait for the query's end and its last batch; why it failed, or None if it was stopped.
 
-        `deliver` raising stops the query.
+        `deliver` raising stops the query. Afterwards no task can hand over anything.
         """
         try:
             self._query.awaitTermination()
@@ -108,6 +129,7 @@ class Query:
             return Failure("the JVM of Spark ended", is_final=True)
         finally:
             self._handover.join()
+            self._endpoint.close()
             shutil.rmtree(self._checkpoint, ignore_errors=True)
         return None
 
@@ -116,6 +138,7 @@ class Query:
 
         Returns after `STOP_SECONDS` even if the query has not ended by then, which is logged.
         """
+        self._endpoint.finish()  # tasks that go on and on end so, sooner than Spark ends them
         try:
             self._query.stop()
         except (Py4JError, PySparkException) as error:
@@ -126,7 +149,11 @@ class Query:
 
 
 class MicroBatches(Query):
-    """A query that gives a batch of all topics, and when that is done the next."""
+    """A query that gives a batch of all topics, and when that is done the next.
+
+    If it `follows` topics, one task does so instead while little comes, and partitions that are
+    new are not seen meanwhile.
+    """
 
     def __init__(
         self,
@@ -136,30 +163,24 @@ class MicroBatches(Query):
         deliver: Callable[[pa.Table], None],
         feeds: Sequence[Feed] = (),
         reads_files: bool = True,
+        host: str = LOOPBACK,
         taken: int = 0,
     ) -> None:
         """Start reading the topics of `feeds`, and if it `reads_files` those of `control`.
 
         Each of these gives about `limit` records at a time. Of Spark's slots so many are `taken`.
         """
-        super().__init__(control.parent, deliver)
-
-        def handle(batch: DataFrame, _: int) -> None:
-            self._handover.put(batch.toArrow())
-
-        parallelism = free_slots(spark, taken)
-        sources = [chunks_of(spark, feed, limit, parallelism) for feed in feeds]
+        room = {"room": _ROOM, "room_bytes": _ROOM_BYTES}
+        super().__init__(control.parent, deliver, lambda _: None, host=host, **room)
+        address, tasks = self._endpoint.address, free_slots(spark, taken)
+        # A batch ends once all its tasks do: one that follows topics would hold the others up. And
+        # it leaves in a file how far it came.
+        self.follows = len(feeds) == 1 and not reads_files and is_local(spark)
+        followed = self._checkpoint / "followed.json" if self.follows else None
+        sources = [kafka_topics(spark, feed, limit, tasks, address, followed) for feed in feeds]
         if reads_files:
-            sources.append(_files(spark, control, limit, parallelism))
-        chunks = reduce(DataFrame.union, sources)
-        self._begin(chunks.writeStream.foreachBatch(handle).options(**_OPTIONS))
-
-
-def _files(spark: SparkSession, control: Path, limit: int, parallelism: int) -> DataFrame:
-    """The chunks of file topics."""
-    source = spark.readStream.format(NAME)
-    source = source.option("control", str(control)).option("limit", limit)
-    return source.option("parallelism", parallelism).load()
+            sources.append(file_topics(spark, control, limit, tasks, address))
+        self._begin(reduce(DataFrame.union, sources))
 
 
 def _failure(report: str) -> Failure:
@@ -171,9 +192,6 @@ def _failure(report: str) -> Failure:
         if issubclass(kind, (Unavailable, Stalled)):
             return Failure(text, is_final=False, cause=told(kind, text))
         return Failure(f"{name}: {text}", is_final=True)
-    kafkas = _KAFKAS.findall(report)
-    if kafkas:
-        return Failure(kafkas[-1], is_final=False, cause=BrokerFault(kafkas[-1]))
     if (found := _NO_WORKER.search(report)) is not None:
         text = (
             f"spark_master: Spark could not start a process ({found[0]}); it is tried again. Where "

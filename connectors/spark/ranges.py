@@ -4,7 +4,7 @@ import time as clock
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from connectors.kafka.clusters import Feed
+from connectors.kafka.clusters import Feed, starts_of
 from connectors.kafka.consumers import unreadable
 from connectors.kafka.fetch import OffsetRange
 from connectors.kafka.topics import Cluster
@@ -29,7 +29,7 @@ class Ranges:
 
     def start(self) -> Ends:
         """Where the query begins."""
-        return {(t, p): first for t, ps in self._feed.starts.items() for p, first in ps.items()}
+        return starts_of(self._feed)
 
     def latest(self, start: Ends, limit: int) -> Ends:
         """The end of the micro-batch that begins at `start`, of at most about `limit` records.
@@ -38,7 +38,7 @@ class Ranges:
         """
         partitions = self._look()
         ends = self._cluster.ends(partitions)
-        begins = self._begins(start, partitions)
+        begins = self.begins(start, partitions)
         for (topic, partition), end in ends.items():
             if end < begins[topic, partition]:
                 raise unreadable(
@@ -51,7 +51,7 @@ class Ranges:
 
     def tasks(self, start: Ends, end: Ends, parallelism: int) -> list[list[OffsetRange]]:
         """What lies between two positions, as up to `parallelism` even shares."""
-        begins = self._begins(start, end)
+        begins = self.begins(start, end)
         ranges = [
             OffsetRange(topic, partition, begins[topic, partition], stop)
             for (topic, partition), stop in end.items()
@@ -59,8 +59,8 @@ class Ranges:
         ]
         return shares(ranges, parallelism)
 
-    def _begins(self, start: Ends, partitions: Iterable[tuple[str, int]]) -> Ends:
-        """`start`, in which none of these partitions is missing."""
+    def begins(self, start: Ends, partitions: Iterable[tuple[str, int]]) -> Ends:
+        """`start`, in which none of these partitions is missing: others begin where they do."""
         new = [at for at in partitions if at not in start]
         return {**self._cluster.firsts(new), **start}
 
@@ -92,6 +92,11 @@ def shares(ranges: list[OffsetRange], parallelism: int) -> list[list[OffsetRange
             tasks[-1].append(OffsetRange(r.topic, r.partition, first, first + count))
             first, room = first + count, room - count
     return tasks
+
+
+def count_of(tasks: list[list[OffsetRange]]) -> int:
+    """The number of offsets in ranges."""
+    return sum(r.end - r.first for ranges in tasks for r in ranges)
 
 
 def to_json(ends: Ends) -> dict[str, Any]:

@@ -1,56 +1,40 @@
 """Real-time mode: records go to the pool as they come, instead of a micro-batch at a time.
 
-One task for each partition reads on and on, and puts what it has decoded to the pool's endpoint
-(`connectors.spark.relay`); a time is given, and journaled, when what waits there is handed over. So
-journal, replay and results are those of micro-batches, and only the cuts are finer.
+For each connection a task that lasts as long as the query reads all partitions with librdkafka,
+decodes, and puts what has come to the pool's endpoint (`connectors.spark.relay`), faster than the
+pool takes it; a time is given, and journaled, when what waits there is handed over. So journal,
+replay and results are those of micro-batches, and only the cuts are finer.
 
-Spark 4.2 gives a Python function its rows in batches, and fills a batch before it sends it. So a
-batch here is one row, which is pickled, as a batch in Arrow's format costs ten times as much; and
-no column is a struct, since a batch of these carries its schema.
+To Spark that is one micro-batch, from "begun" to "ended", whose tasks give no rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import expr, udf
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit
+from pyspark.sql.types import StructType
 
 from connectors.errors import TooFewSlots, Unavailable
-from connectors.kafka.clusters import Feed
-from connectors.spark.endpoint import Address, Endpoint
-from connectors.spark.kafka import decoder, records_of
-from connectors.spark.query import Failure, Query
-from connectors.spark.relay import Decode, Relay, Row
+from connectors.kafka.clusters import Feed, starts_of
+from connectors.kafka.follow import Follower
+from connectors.spark.chunks import SPARK_SCHEMA
+from connectors.spark.endpoint import Address, Putter
+from connectors.spark.kafka import decoder
+from connectors.spark.query import Query
+from connectors.spark.relay import patient, relay
 from connectors.spark.session import LOOPBACK, free_slots
 
-# How long Spark's tasks run before it starts them anew: longer than any service. A function is not
-# told of the end of a batch, so what it has yet to put could overtake what the next batch puts.
-_BATCH = "3650 days"
-# How many puts may wait to be handed over, before the tasks wait.
-ROOM = 1_000
-
-_SETTINGS = {
-    "spark.sql.execution.python.udf.maxRecordsPerBatch": "1",
-    # A row is written once this many bytes wait, which every row has.
-    "spark.sql.execution.python.udf.buffer.size": "16",
-    "spark.sql.execution.pyspark.binaryAsBytes": "true",
-    # The operator that runs Python functions is not on Spark's list of those that it vouches for;
-    # nothing that it does depends on the end of a batch.
-    "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
-}
-_COLUMNS = (
-    "key",
-    "value",
-    "topic",
-    "partition",
-    "offset",
-    "unix_millis(timestamp)",
-    "headers.key",
-    "headers.value",
-)
+# How many puts, and bytes, may wait to be handed over, before the tasks wait. What waits is one
+# time, and one transaction: a million small changes at most, as they travel.
+ROOM, ROOM_BYTES = 1_000, 16 << 20
+_BEGUN: dict[str, Any] = {"at": "begun"}
+_ENDED: dict[str, Any] = {"at": "ended"}
 
 
 class RealTime(Query):
@@ -72,51 +56,78 @@ class RealTime(Query):
         Of Spark's slots so many are `taken`.
         """
         _check_slots(spark, feeds, taken)
-        super().__init__(work, deliver, ROOM)
-        self._endpoint = Endpoint(self._handover.put, hear, host)
-        session = spark.newSession()
-        for name, value in _SETTINGS.items():
-            session.conf.set(name, value)
-        relayed = [_relayed(session, feed, self._endpoint.address) for feed in feeds]
-        writer = reduce(DataFrame.union, relayed).writeStream.format("noop")
-        writer = writer.outputMode("update")
-        self._begin(writer.trigger(realTime=_BATCH))  # type: ignore[call-overload]
-
-    def wait(self) -> Failure | None:
-        """As `Query.wait`; afterwards no task can put anything."""
-        try:
-            return super().wait()
-        finally:
-            self._endpoint.close()
+        super().__init__(work, deliver, hear, room=ROOM, room_bytes=ROOM_BYTES, host=host)
+        followed = [_followed(spark, feed, self._endpoint.address) for feed in feeds]
+        self._begin(reduce(DataFrame.union, followed))
 
 
 def _check_slots(spark: SparkSession, feeds: Sequence[Feed], taken: int) -> None:
     """Raise TooFewSlots unless all tasks can run at once."""
-    needed = sum(len(partitions) for feed in feeds for partitions in feed.starts.values())
     slots = free_slots(spark, taken)
-    if needed > slots:
+    if len(feeds) > slots:
         beside = f" beside {taken} shards" if taken else ""
         raise TooFewSlots(
-            f"spark_master: real-time mode keeps a task running for each of {needed} partitions, "
-            f"{spark.sparkContext.master} runs {slots}{beside}; set it to local[{needed + taken}] "
-            "or more"
+            f"spark_master: real-time mode keeps a task running for each of {len(feeds)} "
+            f"connections, {spark.sparkContext.master} runs {slots}{beside}; set it to "
+            f"local[{len(feeds) + taken}] or more"
         )
 
 
-def _relayed(spark: SparkSession, feed: Feed, address: Address) -> DataFrame:
-    """A row of nothing for each record of `feed`; its tasks put the chunks to `address`."""
-    give = udf(relaying(decoder(feed).chunks, address), "int", useArrow=False)
-    return records_of(spark, feed).select(give.asNondeterministic()(*map(expr, _COLUMNS)))
+def _followed(spark: SparkSession, given: Feed, endpoint: Address) -> DataFrame:
+    class Source(FollowedTopics):
+        """The source of one connection; Spark takes its class along by value."""
+
+        feed, address = given, endpoint
+
+        @classmethod
+        def name(cls) -> str:
+            return f"ivm_following_{given.connection.name}"
+
+    spark.dataSource.register(Source)
+    return spark.readStream.format(Source.name()).load()
 
 
-def relaying(decode: Decode, address: Address) -> Callable[..., None]:
-    """A function for an executor, which puts the chunks of the records that it is called with."""
-    relay: Relay | None = None
+class FollowedTopics(DataSource):
+    """The topics of `feed`, followed by one task."""
 
-    def give(*record: Any) -> None:
-        nonlocal relay
-        if relay is None:
-            relay = Relay(decode, address)
-        relay.add(Row(*record))
+    feed: ClassVar[Feed]
+    address: ClassVar[Address]
 
-    return give
+    def schema(self) -> str:
+        return SPARK_SCHEMA
+
+    def streamReader(  # noqa: N802
+        self, schema: StructType
+    ) -> DataSourceStreamReader:
+        return FollowingReader(self.feed, self.address)
+
+
+class FollowingReader(DataSourceStreamReader):
+    """Gives a task that ends with the query; its error ends that."""
+
+    def __init__(self, feed: Feed, address: Address) -> None:
+        self._feed = feed
+        self._address = address
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return _BEGUN
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadAllAvailable()
+
+    def latestOffset(  # noqa: N802
+        self, start: dict[str, Any], limit: ReadLimit
+    ) -> dict[str, Any]:
+        return _ENDED
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        return [InputPartition(starts_of(self._feed))]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        with (
+            closing(Putter(self._address)) as putter,
+            closing(Follower(self._feed.connection)) as follower,
+        ):
+            follower.begin(partition.value)
+            relay(follower.read, patient(decoder(self._feed).chunks, putter), putter)
+        return iter(())  # what is read does not pass through Spark

@@ -1,137 +1,74 @@
-"""The relay of a real-time task: decodes records that have come, and puts them to the endpoint.
+"""The relay of a task of real-time mode: decodes records as they come, and puts them to the pool.
 
-Spark gives the records one by one (see `connectors.spark.realtime`). A thread of its own decodes
-and puts those that have come while it did so before; so batches are as small as the load allows,
-and larger as soon as it does not.
+A batch is as small as the load allows, and larger where that is more than the processor takes:
+what comes while a batch is put, or while its task rests, is in the next one.
 """
 
-import threading
+import gc
 import time
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from math import inf
 
 import pyarrow as pa
 
 from connectors.errors import Unavailable
-from connectors.records import Headers, Records
-from connectors.spark.endpoint import Address, Putter
+from connectors.records import Records
+from connectors.source import BLOCK
+from connectors.spark.endpoint import Putter
 
+# What has come of each partition within so many seconds, with its topic: `Follower.read`.
+Read = Callable[[float], Sequence[tuple[str, Records]]]
 Decode = Callable[[str, Records], Iterator[pa.RecordBatch]]
 
-# Each put costs about a millisecond here and one at the pool, however little it holds: a task puts
-# no more often than this, in seconds. What comes after a pause goes at once.
-_PERIOD = 0.02
+# How long one look for records lasts, in seconds.
+_LOOK = 0.25
+# A task rests after each batch for so many seconds, for that part of what a delivery takes, since
+# what waits is delivered together, and so that it takes no more of a processor. After a full batch
+# it does not: there is more already.
+_REST, _OF_DELIVERY, _SHARE = 0.005, 0.3, 0.2
+# Decoding makes many objects and no cycles: Python looks for cycles among so many at least.
+_OBJECTS = 200_000
 # How long to wait before asking again what was out of reach, in seconds.
 _PAUSE = 1.0
-# How many records may wait before the task does, and so Kafka.
-_ROOM = 10_000
 
 
-class Row(NamedTuple):
-    """A record as Spark gives it to a function, its timestamp in milliseconds."""
+def relay(read: Read, decode: Decode, putter: Putter, most_full: float = inf) -> None:
+    """Put all that comes, until the endpoint has enough.
 
-    key: bytes | None
-    value: bytes | None
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int
-    header_names: list[str] | None
-    header_values: list[bytes | None] | None
-
-
-class Relay:
-    """Puts the records of one partition in order; the last when nobody holds the relay any more."""
-
-    def __init__(self, decode: Decode, address: Address) -> None:
-        self._work = _Work(decode, Putter(address))
-        weakref.finalize(self, self._work.end)
-        threading.Thread(target=self._work.run, name="relay", daemon=True).start()
-
-    def add(self, row: Row) -> None:
-        """Let this record be put, too (raises the error of an earlier one)."""
-        self._work.add(row)
+    It ends, too, after `most_full` full batches in a row: more comes then than is put. Raises
+    FlightError where the endpoint takes nothing more, and what `read` and `decode` raise.
+    """
+    gc.set_threshold(_OBJECTS)
+    putter.put(())  # so that it is known that the task runs
+    full = 0
+    while putter.is_wanted and full < most_full:
+        came = read(_LOOK)
+        if not came:
+            putter.greet()
+            continue
+        busy = time.thread_time()
+        putter.put(chunk for topic, records in came for chunk in decode(topic, records))
+        if sum(len(records.offsets) for _, records in came) >= BLOCK:
+            full += 1
+        else:
+            full = 0
+            spent = time.thread_time() - busy
+            time.sleep(max(_REST, spent * (1 / _SHARE - 1), putter.delivery * _OF_DELIVERY))
 
 
-class _Work:
-    """The work of a relay's thread."""
+def patient(decode: Decode, putter: Putter) -> Decode:
+    """`decode`, which waits for a registry that is out of reach, and tells of it, while wanted."""
 
-    def __init__(self, decode: Decode, putter: Putter) -> None:
-        self._decode = decode
-        self._putter = putter
-        self._changed = threading.Condition()
-        self._waiting: list[Row] = []
-        self._is_open = True
-        self._error: Exception | None = None
-
-    def add(self, row: Row) -> None:
-        with self._changed:
-            if len(self._waiting) >= _ROOM:
-                self._changed.wait_for(lambda: not self._waiting or self._error is not None)
-            if self._error is not None:
-                raise self._error
-            self._waiting.append(row)
-            self._changed.notify()
-
-    def end(self) -> None:
-        with self._changed:
-            self._is_open = False
-            self._changed.notify()
-
-    def run(self) -> None:
-        try:
-            while rows := self._taken():
-                started = time.monotonic()
-                self._put(rows)
-                time.sleep(max(0.0, started + _PERIOD - time.monotonic()))
-        except Exception as error:
-            with self._changed:
-                self._error = error
-                self._changed.notify()
-        finally:
-            self._putter.close()
-
-    def _put(self, rows: list[Row]) -> None:
-        """Put `rows`, once a registry that is needed is within reach; tell while it is not."""
+    def decoded(topic: str, records: Records) -> Iterator[pa.RecordBatch]:
         while True:
             try:
-                chunks = pa.Table.from_batches(self._decode(rows[0].topic, _records(rows)))
+                chunks = list(decode(topic, records))
+                break
             except Unavailable as error:
-                self._putter.tell(error)
-                if not self._is_open:
+                if not putter.is_wanted:
                     raise
+                putter.tell(error)
                 time.sleep(_PAUSE)
-            else:
-                self._putter.put(chunks.combine_chunks().to_batches()[0])
-                return
+        yield from chunks
 
-    def _taken(self) -> list[Row]:
-        """All that waits, once there is any; nothing at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or not self._is_open)
-            taken, self._waiting = self._waiting, []
-            self._changed.notify()
-            return taken
-
-
-def _records(rows: Sequence[Row]) -> Records:
-    return Records(
-        values=[row.value for row in rows],
-        offsets=[row.offset for row in rows],
-        partition=rows[0].partition,
-        keys=[row.key for row in rows],
-        timestamps=[row.timestamp for row in rows],
-        headers=_headers(rows),
-    )
-
-
-def _headers(rows: Sequence[Row]) -> list[Headers | None] | None:
-    if all(row.header_names is None for row in rows):
-        return None
-    return [
-        None
-        if row.header_names is None or row.header_values is None
-        else list(zip(row.header_names, row.header_values, strict=True))
-        for row in rows
-    ]
+    return decoded

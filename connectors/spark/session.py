@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 
 import connectors
 from connectors.spark.java import java_home
-from connectors.spark.source import TopicsSource
 from connectors.spark.stderr import logged
 
 # The JVM only carries bytes: its heap begins small, however large the machine. Compiling its code
@@ -105,9 +104,7 @@ def create_session(
         with logged() as stderr:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
             SparkContext(conf=conf, gateway=gateway)
-    session = SparkSession.builder.config(conf=conf).getOrCreate()
-    session.dataSource.register(TopicsSource)
-    return session
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 def secured(secret: str | None) -> Mapping[str, str]:
@@ -141,6 +138,11 @@ def _configuration(
             conf.set(f"spark.{side}.extraClassPath", str(jars.resolve() / "*"))
     conf.setAll(list(_SETTINGS.items()))
     return conf
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether all tasks run on this machine."""
+    return (spark.sparkContext.master or "").startswith("local")
 
 
 def free_slots(spark: SparkSession, taken: int) -> int:

@@ -1,11 +1,14 @@
-"""The Spark data source `ivm_topics`: file topics in, decoded chunks out."""
+"""The Spark data source of file topics: tasks that decode the records that are planned."""
 
 import gc
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
@@ -14,14 +17,37 @@ from connectors.attribution import reading
 from connectors.files.reader import records
 from connectors.spark.chunks import SPARK_SCHEMA, encode
 from connectors.spark.control import Position
+from connectors.spark.endpoint import Address, Part, Putter, parts_of
 from connectors.spark.idling import Idling
 from connectors.spark.planner import Planner, Work
 
 NAME = "ivm_topics"
 
 
+def file_topics(
+    spark: SparkSession, path: Path, most: int, tasks: int, endpoint: Address
+) -> DataFrame:
+    """The topics of the control file `path`, about `most` records in a micro-batch.
+
+    Up to `tasks` tasks decode them.
+    """
+
+    class Source(TopicsSource):
+        """The source of one query; Spark takes its class along by value."""
+
+        control, limit, parallelism, address = path, most, tasks, endpoint
+
+    spark.dataSource.register(Source)
+    return spark.readStream.format(NAME).load()
+
+
 class TopicsSource(DataSource):
-    """Options: `control` (the control file), `limit` (records per micro-batch), `parallelism`."""
+    """A source of one query; its rows, of which there are none, are chunks."""
+
+    control: ClassVar[Path]
+    limit: ClassVar[int]
+    parallelism: ClassVar[int]
+    address: ClassVar[Address]
 
     @classmethod
     def name(cls) -> str:
@@ -33,29 +59,27 @@ class TopicsSource(DataSource):
     def streamReader(  # noqa: N802
         self, schema: StructType
     ) -> DataSourceStreamReader:
-        return TopicsReader(
-            Path(self.options["control"]),
-            int(self.options["limit"]),
-            int(self.options["parallelism"]),
-        )
+        return TopicsReader(self.control, self.limit, self.parallelism, self.address)
 
 
 class Task(InputPartition):
-    """The spans that one Spark task decodes."""
+    """The spans that one Spark task decodes, and the part of a batch that they are."""
 
-    def __init__(self, work: Sequence[Work]) -> None:
-        super().__init__(work)
+    def __init__(self, work: Sequence[Work], part: Part) -> None:
+        super().__init__((work, part))
 
 
 class TopicsReader(DataSourceStreamReader):
     """Plans in one process for the whole query; reads without state in those of the executors."""
 
-    def __init__(self, control: Path, limit: int, parallelism: int) -> None:
+    def __init__(self, control: Path, limit: int, parallelism: int, address: Address) -> None:
         self._control = control
         self._limit = limit
         self._parallelism = parallelism
+        self._address = address
         self._planner: Planner | None = None
         self._idling = Idling()
+        self._numbers = count()
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return self._plan().start().to_json()
@@ -74,20 +98,29 @@ class TopicsReader(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         begin, stop = Position.from_json(start), Position.from_json(end)
-        return [Task(work) for work in self._plan().tasks(begin, stop, self._parallelism)]
+        tasks = self._plan().tasks(begin, stop, self._parallelism) or [[]]
+        parts = parts_of(NAME, next(self._numbers), len(tasks))
+        return [Task(work, part) for work, part in zip(tasks, parts, strict=True)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        # Decoding makes many objects and no cycles; looking for cycles takes a third of the time.
-        gc.disable()
-        try:
-            for work in partition.value:
-                with reading(work.table.name):
-                    chunk = encode(work.key, work.table, records(work.span, work.partition))
-                yield chunk
-        finally:
-            gc.enable()
+        tasks, part = partition.value
+        with closing(Putter(self._address)) as putter:
+            putter.put(_decoded(tasks), part)
+        return iter(())  # what is read does not pass through Spark
 
     def _plan(self) -> Planner:
         if self._planner is None:
             self._planner = Planner(self._control)
         return self._planner
+
+
+def _decoded(tasks: Sequence[Work]) -> Iterator[pa.RecordBatch]:
+    # Decoding makes many objects and no cycles; looking for cycles takes a third of the time.
+    gc.disable()
+    try:
+        for work in tasks:
+            with reading(work.table.name):
+                chunk = encode(work.key, work.table, records(work.span, work.partition))
+            yield chunk
+    finally:
+        gc.enable()

@@ -23,6 +23,12 @@ _FRAME = re.compile(r"\s+\S|Caused by: |During handling of |The above exception 
 _UNCAUGHT = "Exception in thread "
 _TRACEBACK = "Traceback (most recent call last):"
 _LEVELS = {"FATAL": logging.CRITICAL, "ERROR": logging.ERROR, "INFO": logging.INFO}
+# What Spark says of a batch that ends amid its tasks, as each query may; why one failed, the query
+# tells.
+_OF_ENDS = re.compile(
+    r"(Utils|DataWritingSparkTask|WriteToDataSourceV2Exec): "
+    r"(Aborting task|Abort(ing|ed) commit|Data source write support .* abort(ing|ed))"
+)
 # An event is over when nothing was written for so long (seconds), or it has so many lines.
 _QUIET = 1.0
 _MOST_LINES = 1_000
@@ -51,7 +57,12 @@ class Event:
         return _TRACEBACK in traced and traced[-1].startswith((" ", _TRACEBACK))
 
     def told(self) -> None:
-        """Log the event; one that is a traceback of Python's by what was raised."""
+        """Log the event, unless it says only that a query ended amid a batch.
+
+        One that is a traceback of Python's is told by what was raised.
+        """
+        if _OF_ENDS.match(f"{self.logger.rpartition('.')[2]}: {self.text}"):
+            return
         trace = "\n".join(self.more).rstrip()
         text = self.text
         if text == _TRACEBACK and trace:

@@ -13,20 +13,16 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions
-from pyspark.sql import SparkSession
 
 from connectors.connections import Connection
 from connectors.errors import (
     BrokerFault,
     BrokerRefused,
     InvalidTable,
-    JarsMissing,
     PipelineFailed,
     UnknownConnection,
     UnknownTopic,
 )
-from connectors.ingest.pipeline import Pipeline
-from connectors.ingest.settings import PipelineSettings
 from connectors.progress.batches import TimedBatch
 from connectors.tables.spec import TableSpec
 from connectors.tables.widen import since
@@ -382,9 +378,7 @@ def test_a_restart_replays_the_journaled_times_with_their_records(
     assert all(b.committed for b in replayed)
 
 
-def test_what_cannot_be_read_is_told_before_it_is_declared(
-    reading: Service, kafka: Kafka, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_what_cannot_be_read_is_told_before_it_is_declared(reading: Service, kafka: Kafka) -> None:
     refuse = reading.pipeline.preflight
     with pytest.raises(UnknownTopic, match="'main' has no such topic"):
         refuse(kafka_table("nothere"))
@@ -396,12 +390,6 @@ def test_what_cannot_be_read_is_told_before_it_is_declared(
         reading.pipeline.preflight(kafka_table("nothere"))
     assert told.value.setting == "connections.main.bootstrap_servers"
     assert time.monotonic() - began < 10
-    bare = PipelineSettings(
-        reading.topics, tmp_path, connections=reading.connections, trigger="real-time"
-    )
-    pipeline = Pipeline(bare, reading.journal, reading.quarantine, reading.collector, spark)
-    with pytest.raises(JarsMissing, match="spark_jars"):
-        pipeline.preflight(kafka_table("nothere"))
 
 
 def test_a_broker_that_is_away_is_waited_for_14(service: Service, broker: Broker) -> None:

@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from connectors.connections import Connection
 from connectors.errors import InvalidTable
 from connectors.tables.spec import TableSpec
 from tests.e2e.connectors.conftest import Service
@@ -98,9 +99,16 @@ def test_a_table_of_files_is_refused(reading: Service) -> None:
 
 
 def test_too_few_slots_are_told(reading: Service, kafka: Kafka, topic: str) -> None:
-    kafka.create_topic(topic, partitions=3)
+    slots = 2
+    for number in range(slots + 1):
+        connection = Connection(name=f"cluster{number}", bootstrap_servers=kafka.address)
+        reading.connections[connection.name] = connection
+        kafka.create_topic(f"{topic}-{number}")
+    reading.close()
+    reading.open(trigger="real-time")
     reading.pipeline.start([])
-    add(reading, kafka_table(topic))
+    for number in range(slots + 1):
+        add(reading, kafka_table(f"{topic}-{number}", connection=f"cluster{number}"))
     pipeline = reading.pipeline
     await_true("failed", lambda: pipeline.status().state == "failed")
     assert "spark_master" in str(pipeline.status().error)

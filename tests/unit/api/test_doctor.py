@@ -124,14 +124,9 @@ def test_a_directory_that_cannot_be_written_is_told(
     assert "data" in result.output
 
 
-def test_missing_jars_and_a_silent_broker_and_registry_are_told_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("IVM_SPARK_JARS", str(tmp_path / "nowhere"))
-    monkeypatch.setenv("IVM_TRIGGER", "real-time")
+def test_a_silent_broker_and_registry_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     connect(monkeypatch, bootstrap_servers="127.0.0.1:9", schema_registry_url="http://127.0.0.1:9")
     found = examined(fails=True)
-    assert "make jars" in str(found["jars"])
     assert "connections.main.bootstrap_servers" in str(found["connection main"])
     assert "schema_registry_url" in str(found["registry of main"])
 

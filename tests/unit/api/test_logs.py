@@ -158,6 +158,26 @@ def test_a_traceback_of_another_process_is_told_by_what_was_raised(
     assert record.exception == text.decode().rstrip()  # type: ignore[attr-defined]
 
 
+ENDED = """\
+26/11/29 06:01:02 ERROR Utils: Aborting task
+org.apache.spark.TaskKilledException
+\tat org.apache.spark.TaskContextImpl.killTaskIfInterrupted(TaskContextImpl.scala:1)
+26/11/29 06:01:02 ERROR DataWritingSparkTask: Aborting commit for partition 0 (task 0)
+26/11/29 06:01:02 ERROR WriteToDataSourceV2Exec: Data source write support W[epoch: 4] is aborting.
+26/11/29 06:01:02 ERROR WriteToDataSourceV2Exec: Data source write support W[epoch: 4] aborted.
+26/11/29 06:01:02 ERROR Utils: Uncaught exception in thread main
+"""
+
+
+def test_the_end_of_a_query_amid_a_batch_is_nothing_to_tell(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with logged() as stderr:
+        subprocess.run(["cat"], input=ENDED.encode(), stdout=stderr, check=True)
+    await_end()
+    assert [r.getMessage() for r in caplog.records] == ["Uncaught exception in thread main"]
+
+
 def test_a_trace_is_a_member_of_its_line() -> None:
     program = (
         "logging.getLogger('spark').error('lost', extra={'exception': 'at one\\nat two', 'x': 1})"

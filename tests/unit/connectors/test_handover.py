@@ -1,8 +1,10 @@
 """Batches are applied in order on one thread, and none after one that failed."""
 
 import threading
+import time
 
 import pyarrow as pa
+import pytest
 
 from connectors.spark.handover import Handover
 
@@ -13,7 +15,7 @@ def batch(number: int) -> pa.Table:
 
 def test_batches_are_passed_on_in_order() -> None:
     got: list[int] = []
-    handover = Handover(lambda b: got.append(b["n"][0].as_py()), lambda: None)
+    handover = Handover(lambda b: got.extend(b["n"].to_numpy().tolist()), lambda: None, room=3)
     handover.start()
     for number in range(20):
         handover.put(batch(number))
@@ -53,3 +55,58 @@ def test_nothing_is_passed_on_after_a_failure() -> None:
     handover.join()
     assert got == [0, 1]
     assert failures == [True]
+
+
+def test_nothing_is_taken_after_the_end_and_nobody_waits_for_room() -> None:
+    handover = Handover(lambda _: None, lambda: None)
+    handover.start()
+    handover.join()
+    for number in range(2):
+        with pytest.raises(RuntimeError, match="ended"):
+            handover.put(batch(number))
+
+
+def test_what_costs_much_is_passed_on_in_fewer_pieces() -> None:
+    sizes: list[int] = []
+
+    def deliver(b: pa.Table) -> None:
+        sizes.append(len(b))
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            pass
+
+    handover = Handover(deliver, lambda: None, room=1_000)
+    handover.start()
+    began = time.monotonic()
+    for number in range(80):
+        handover.put(batch(number))
+        time.sleep(0.005)
+    handover.join()
+    assert sum(sizes) == 80
+    assert len(sizes) <= 2 + (time.monotonic() - began) / 0.1
+
+
+def test_nothing_waits_behind_many_bytes() -> None:
+    at_work, go_on = threading.Event(), threading.Event()
+    sizes: list[int] = []
+
+    def deliver(b: pa.Table) -> None:
+        sizes.append(len(b))
+        at_work.set()
+        assert go_on.wait(10)
+
+    handover = Handover(deliver, lambda: None, room=100, room_bytes=2 * batch(0).nbytes)
+    handover.start()
+    handover.put(batch(0))
+    assert at_work.wait(10)
+    for number in range(2):
+        handover.put(batch(number))
+    late = threading.Thread(target=handover.put, args=(batch(2),))
+    late.start()
+    late.join(0.1)
+    assert late.is_alive()
+    go_on.set()
+    late.join(10)
+    handover.join()
+    assert sum(sizes) == 4
+    assert sizes[:2] == [1, 2]

@@ -1,9 +1,9 @@
-"""Real-time mode without Spark: what a task adds reaches the pool's process whole and in order."""
+"""Real-time mode without Spark: what a task reads reaches the pool's process whole and in order."""
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 
 import pyarrow as pa
 import pyarrow.flight as flight
@@ -11,16 +11,21 @@ import pytest
 
 from connectors.errors import RegistryUnavailable, Unavailable
 from connectors.records import Records
+from connectors.source import BLOCK
 from connectors.spark.chunks import SCHEMA
 from connectors.spark.endpoint import Address, Endpoint, Putter
+from connectors.spark.gathering import Gathering
 from connectors.spark.handover import Handover
-from connectors.spark.realtime import relaying
-from connectors.spark.relay import Decode, Row
+from connectors.spark.relay import Decode, patient, relay
 from tests.kafka.java import await_true
 
 
-def record(offset: int) -> Row:
-    return Row(b"key", b"value", "t", 0, offset, 0, None, None)
+class TopicEnds(Exception):
+    """Nothing more is read."""
+
+
+def records(offsets: Sequence[int]) -> Records:
+    return Records([b"value"] * len(offsets), offsets, 0)
 
 
 def chunk(first: int, end: int) -> pa.RecordBatch:
@@ -33,17 +38,23 @@ def decode(_: str, records: Records) -> Iterator[pa.RecordBatch]:
     yield chunk(records.offsets[0], records.offsets[-1] + 1)
 
 
-def run(address: Address, offsets: Iterable[int], decode: Decode = decode) -> None:
-    """Let a task read these records."""
-    give = relaying(decode, address)
-    for offset in offsets:
-        give(*record(offset))
+def run(address: Address, blocks: Iterable[Sequence[int]], decode: Decode = decode) -> None:
+    """Let a task read these records, a block at a time, and then end."""
+    left = iter(blocks)
+
+    def read(_: float) -> list[tuple[str, Records]]:
+        for offsets in left:
+            return [("t", records(offsets))] if offsets else []
+        raise TopicEnds
+
+    with closing(Putter(address)) as putter, pytest.raises(TopicEnds):
+        relay(read, patient(decode, putter), putter)
 
 
 def expect_failure(address: Address, decode: Decode, kind: type[Exception], match: str) -> None:
     """Let a task read records until it fails."""
-    with pytest.raises(kind, match=match):
-        run(address, itertools.count(), decode)
+    with closing(Putter(address)) as putter, pytest.raises(kind, match=match):
+        relay(lambda _: [("t", records([0]))], decode, putter)
 
 
 class Deliveries:
@@ -71,7 +82,7 @@ def endpoint(
 ) -> Iterator[Address]:
     handover = Handover(deliver, lambda: None, room=100)
     handover.start()
-    served = Endpoint(handover.put, hear)
+    served = Endpoint(Gathering(handover.put).take, hear)
     try:
         yield served.address
         deliver.gate.set()
@@ -84,26 +95,17 @@ def test_all_records_of_a_task_arrive_once_and_in_order() -> None:
     deliver = Deliveries()
     deliver.gate.set()
     with endpoint(deliver) as address:
-        run(address, range(500))
-        await_true("all", lambda: deliver.ranges() and deliver.ranges()[-1][1] == 500)
+        run(address, [range(3), [], range(3, 4), range(4, 4 + 2 * BLOCK)])
+        await_true("all", lambda: deliver.ranges() and deliver.ranges()[-1][1] == 4 + 2 * BLOCK)
     ranges = deliver.ranges()
     assert ranges[0][0] == 0
     assert all(end == first for (_, end), (first, _) in itertools.pairwise(ranges))
 
 
-def test_a_record_arrives_though_none_follows() -> None:
-    deliver = Deliveries()
-    deliver.gate.set()
-    with endpoint(deliver) as address:
-        run(address, [0])
-        await_true("the record", lambda: deliver.ranges() == [(0, 1)])
-
-
 def test_what_comes_during_a_delivery_is_delivered_together() -> None:
     deliver = Deliveries()
     with endpoint(deliver) as address:
-        for offset in range(20):
-            run(address, [offset])
+        run(address, [[offset] for offset in range(20)])
         deliver.gate.set()
         await_true("all", lambda: len(deliver.ranges()) == 20)
     assert len(deliver.batches) < 20
@@ -113,7 +115,7 @@ def test_a_task_fails_when_its_chunks_are_not_taken() -> None:
     def refuse(_: pa.Table) -> None:
         raise RuntimeError("the pipeline has failed")
 
-    served = Endpoint(refuse, lambda _: None)
+    served = Endpoint(Gathering(refuse).take, lambda _: None)
     try:
         expect_failure(served.address, decode, flight.FlightError, "the pipeline has failed")
     finally:
@@ -127,7 +129,7 @@ def test_a_record_that_cannot_be_decoded_fails_the_task() -> None:
     deliver = Deliveries()
     with endpoint(deliver) as address:
         expect_failure(address, broken, ValueError, "a fault of ours")
-    assert deliver.batches == []
+    assert deliver.ranges() == []
 
 
 def test_a_record_waits_for_a_registry_that_is_out_of_reach_and_the_pool_hears_of_it() -> None:
@@ -142,42 +144,47 @@ def test_a_record_waits_for_a_registry_that_is_out_of_reach_and_the_pool_hears_o
     deliver.gate.set()
     heard: list[Unavailable] = []
     with endpoint(deliver, heard.append) as address:
-        give = relaying(decode_later, address)
-        give(*record(0))
+        run(address, [[0]], decode_later)
         await_true("the record", lambda: deliver.ranges() == [(0, 1)])
-        del give
     (error,) = heard
     assert (type(error), str(error)) == (RegistryUnavailable, "the registry is down")
 
 
-def test_a_task_waits_while_many_of_its_records_do() -> None:
+def test_a_task_waits_while_there_is_no_room() -> None:
     deliver = Deliveries()
-    is_away = threading.Event()
-    is_away.set()
-
-    def wait(topic: str, records: Records) -> Iterator[pa.RecordBatch]:
-        if is_away.is_set():
-            raise RegistryUnavailable("the registry is down")
-        return decode(topic, records)
-
-    deliver.gate.set()
+    handover = Handover(deliver, lambda: None)
+    handover.start()
+    served = Endpoint(Gathering(handover.put).take, lambda _: None)
     given = itertools.count()
-    with endpoint(deliver) as address:
 
-        def read() -> None:
-            give = relaying(wait, address)
-            for offset in range(30_000):
-                give(*record(offset))
-                next(given)
+    def blocks() -> Iterator[Sequence[int]]:
+        for offset in range(10):
+            next(given)
+            yield [offset]
 
-        task = threading.Thread(target=read, daemon=True)
+    task = threading.Thread(target=run, args=(served.address, blocks()), daemon=True)
+    task.start()
+    task.join(0.5)
+    assert task.is_alive()
+    assert next(given) < 5
+    deliver.gate.set()
+    task.join(30)
+    handover.join()
+    served.close()
+    assert deliver.ranges() == [(offset, offset + 1) for offset in range(10)]
+
+
+def test_a_task_ends_once_it_is_not_wanted_though_nothing_comes() -> None:
+    served = Endpoint(lambda _, __: None, lambda _: None)
+    with closing(Putter(served.address)) as putter:
+        task = threading.Thread(target=relay, args=(lambda _: [], decode, putter), daemon=True)
         task.start()
-        task.join(1.5)
+        task.join(0.2)
         assert task.is_alive()
-        assert next(given) < 20_002
-        is_away.clear()
-        task.join(30)
-        await_true("all", lambda: deliver.ranges() and deliver.ranges()[-1][1] == 30_000)
+        served.finish()
+        task.join(10)
+        assert not task.is_alive()
+    served.close()
 
 
 def test_nobody_puts_without_the_secret() -> None:
@@ -185,7 +192,7 @@ def test_nobody_puts_without_the_secret() -> None:
     with endpoint(deliver) as address:
         stranger = Putter(Address(address.location, "guess"))
         with pytest.raises(flight.FlightUnauthenticatedError):
-            stranger.put(chunk(0, 1))
+            stranger.put([chunk(0, 1)])
     assert deliver.batches == []
 
 
