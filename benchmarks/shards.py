@@ -161,8 +161,8 @@ def _grown(name: str, growing: Growing, members: int, rows: int) -> tuple[Grown,
             loaded = _sent(pool)
             bulks.append(_timed(partial(_change, pool, growing, rows, 0, BULK)))
             changed = _sent(pool)
-            each = range(BULK, BULK + ONES)
-            ones += [_timed(partial(_change, pool, growing, rows, first, 1)) for first in each]
+            firsts = range(BULK, BULK + ONES)
+            ones += [_timed(partial(_change, pool, growing, rows, first, 1)) for first in firsts]
             end, shares = _sent(pool), pool.shares()
             answer = _answer(pool.scan("out"))
     records = [share.records for share in shares]

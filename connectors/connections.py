@@ -2,10 +2,9 @@
 
 A connection is named and configured by the operator; whoever declares a source or a sink says the
 name and no more, so no caller of the service can reach another host or read a secret. Secrets
-leave it only in what `librdkafka`, `java` and `registry` return: never log or store these.
+leave it only in what `librdkafka` and `registry` return: never log or store these.
 """
 
-import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,16 +12,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-_LOGIN_MODULES = {
-    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
-    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
-    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
-}
-_OAUTH = "org.apache.kafka.common.security.oauthbearer"
 # The package of Amazon's that signs tokens, of the extra `msk`.
 _MSK = "aws_msk_iam_sasl_signer"
-_ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-_JAVA_KEYS = re.compile(r"-----BEGIN (ENCRYPTED )?PRIVATE KEY-----")
 _OAUTH_SETTINGS = (
     "sasl_oauthbearer_token_endpoint_url",
     "sasl_oauthbearer_client_id",
@@ -33,7 +24,7 @@ _OAUTH_SETTINGS = (
 class Connection(BaseModel):
     """One cluster: the broker's options are named as librdkafka names them, with underscores.
 
-    The files are PEM. `ssl_key_location` holds a key in PKCS #8, the only form that Java reads.
+    The files are PEM.
     """
 
     # A message that quoted what it was given would quote a password.
@@ -64,13 +55,13 @@ class Connection(BaseModel):
     sasl_oauthbearer_aws_region: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")] | None = None
     """The region of an Amazon MSK cluster whose IAM is asked, with `OAUTHBEARER`, in an issuer's
     stead: tokens are signed with AWS's credentials, which its own variables, files and roles give.
-    Needs the extra `ivm[msk]`, and `trigger` micro-batch."""
+    Needs the extra `ivm[msk]`."""
     ssl_ca_location: Path | None = None
     """PEM of the authorities to trust; the system's unless set."""
     ssl_certificate_location: Path | None = None
     """PEM of the certificate of the service as a client."""
     ssl_key_location: Path | None = None
-    """PEM of the certificate's key, in PKCS #8."""
+    """PEM of the certificate's key."""
     ssl_key_password: SecretStr | None = None
     """The password of that key."""
     schema_registry_url: Annotated[str, Field(pattern=r"^https?://")] | None = None
@@ -109,12 +100,6 @@ class Connection(BaseModel):
                 raise ValueError(f"{setting} needs security_protocol SSL or SASL_SSL")
             if not path.is_file():
                 raise ValueError(f"{setting}: there is no file {path}")
-        key = self.ssl_key_location
-        if key is not None and not _JAVA_KEYS.search(key.read_text()):
-            raise ValueError(
-                f"ssl_key_location: {key} holds no PKCS #8 key in PEM; "
-                "`openssl pkcs8 -topk8` makes one"
-            )
         registry = ("schema_registry_username", "schema_registry_password")
         _all_or_none(self, registry, self.schema_registry_username is not None)
         return self
@@ -150,38 +135,6 @@ class Connection(BaseModel):
         }
         return {name: value for name, value in options.items() if value is not None}
 
-    def java(self) -> dict[str, str]:
-        """Options of the Java client; Spark wants each name with `kafka.` before it.
-
-        It has no signer of Amazon's: a connection by such tokens is for micro-batches alone.
-        """
-        assert self.sasl_oauthbearer_aws_region is None
-        options = {
-            "bootstrap.servers": self.bootstrap_servers,
-            "security.protocol": self.security_protocol,
-        }
-        if self.sasl_mechanism is not None:
-            options["sasl.mechanism"] = self.sasl_mechanism
-            options["sasl.jaas.config"] = self._jaas()
-        if self.sasl_oauthbearer_token_endpoint_url is not None:
-            options["sasl.oauthbearer.token.endpoint.url"] = (
-                self.sasl_oauthbearer_token_endpoint_url
-            )
-            handler = f"{_OAUTH}.OAuthBearerLoginCallbackHandler"
-            options["sasl.login.callback.handler.class"] = handler
-        if self.ssl_ca_location is not None:
-            options["ssl.truststore.type"] = "PEM"
-            options["ssl.truststore.location"] = str(self.ssl_ca_location)
-        if self.ssl_key_location is not None and self.ssl_certificate_location is not None:
-            # As texts, since a PEM store that is a file must hold key and certificate together.
-            options["ssl.keystore.type"] = "PEM"
-            options["ssl.keystore.key"] = self.ssl_key_location.read_text()
-            options["ssl.keystore.certificate.chain"] = self.ssl_certificate_location.read_text()
-            password = _revealed(self.ssl_key_password)
-            if password is not None:
-                options["ssl.key.password"] = password
-        return options
-
     def registry(self) -> dict[str, str]:
         """`url`, `username` and `password` of the schema registry, as far as they are set."""
         options = {
@@ -196,20 +149,6 @@ class Connection(BaseModel):
         provider = import_module(f"{_MSK}.MSKAuthTokenProvider")
         token, milliseconds = provider.generate_auth_token(self.sasl_oauthbearer_aws_region)
         return token, milliseconds / 1000
-
-    def _jaas(self) -> str:
-        assert self.sasl_mechanism is not None
-        if self.sasl_mechanism == "OAUTHBEARER":
-            given = {
-                "clientId": self.sasl_oauthbearer_client_id,
-                "clientSecret": _revealed(self.sasl_oauthbearer_client_secret),
-                "scope": self.sasl_oauthbearer_scope,
-            }
-            told = " ".join(f"{n}={_quoted(text)}" for n, text in given.items() if text is not None)
-            return f"{_OAUTH}.OAuthBearerLoginModule required {told};"
-        module = _LOGIN_MODULES[self.sasl_mechanism]
-        user, password = _quoted(self.sasl_username), _quoted(_revealed(self.sasl_password))
-        return f"{module} required username={user} password={password};"
 
 
 def named(connections: Any) -> Any:
@@ -231,12 +170,6 @@ def _all_or_none(connection: Connection, settings: tuple[str, ...], wanted: bool
             told = f"security_protocol is {protocol}, sasl_mechanism {mechanism or 'none'}"
             seen = f"; see {others}" if others else ""
             raise ValueError(f"{setting} {fault} ({told}{seen})")
-
-
-def _quoted(text: str | None) -> str:
-    """A quoted string of JAAS, which escapes as C does."""
-    assert text is not None
-    return '"' + "".join(_ESCAPED.get(c, c) for c in text) + '"'
 
 
 def _revealed(secret: SecretStr | None) -> str | None:

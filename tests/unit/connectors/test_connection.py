@@ -45,41 +45,23 @@ def test_a_plain_connection_needs_its_address_only() -> None:
         "security.protocol": "PLAINTEXT",
         "socket.nagle.disable": True,
     }
-    assert made.java() == {
-        "bootstrap.servers": "broker:9092",
-        "security.protocol": "PLAINTEXT",
-    }
     assert made.registry() == {}
 
 
-def test_credentials_reach_both_clients() -> None:
+def test_credentials_reach_the_client() -> None:
     made = connection(**PLAIN)
     assert made.librdkafka()["sasl.username"] == "ann"
     assert made.librdkafka()["sasl.password"] == SECRET
-    assert made.java()["sasl.mechanism"] == "PLAIN"
-    assert made.java()["sasl.jaas.config"] == (
-        "org.apache.kafka.common.security.plain.PlainLoginModule required "
-        f'username="ann" password="{SECRET}";'
-    )
 
 
-def test_client_credentials_reach_both_clients() -> None:
+def test_client_credentials_reach_the_client() -> None:
     made = connection(**OAUTH)
     assert made.librdkafka()["sasl.oauthbearer.method"] == "oidc"
     assert made.librdkafka()["sasl.oauthbearer.client.secret"] == SECRET
-    assert made.java()["sasl.jaas.config"].endswith(
-        f'.OAuthBearerLoginModule required clientId="shop" clientSecret="{SECRET}" scope="kafka";'
-    )
-    assert made.java()["sasl.oauthbearer.token.endpoint.url"] == "https://login.example/token"
     assert SECRET not in repr(made) + made.model_dump_json()
 
 
-def test_a_password_cannot_end_its_quotes() -> None:
-    made = connection(**{**PLAIN, "sasl_password": 'a"; x=\\"y\n'})
-    assert made.java()["sasl.jaas.config"].endswith('password="a\\"; x=\\\\\\"y\\n";')
-
-
-def test_files_are_pem_for_both_clients(tmp_path: Path) -> None:
+def test_files_are_pem(tmp_path: Path) -> None:
     ca, certificate, key = (tmp_path / name for name in ("ca", "certificate", "key"))
     ca.write_text("CA")
     certificate.write_text("CERTIFICATE")
@@ -93,19 +75,7 @@ def test_files_are_pem_for_both_clients(tmp_path: Path) -> None:
     )
     assert made.librdkafka()["ssl.ca.location"] == str(ca)
     assert made.librdkafka()["ssl.key.location"] == str(key)
-    java = made.java()
-    assert java["ssl.truststore.type"] == java["ssl.keystore.type"] == "PEM"
-    assert java["ssl.truststore.location"] == str(ca)
-    assert java["ssl.keystore.certificate.chain"] == "CERTIFICATE"
-    assert java["ssl.keystore.key"] == key.read_text()
-    assert java["ssl.key.password"] == made.librdkafka()["ssl.key.password"] == SECRET
-
-
-def test_a_key_that_java_cannot_read_is_refused(tmp_path: Path) -> None:
-    key = tmp_path / "key"
-    key.write_text("-----BEGIN RSA PRIVATE KEY-----\n")
-    with pytest.raises(ValidationError, match="openssl pkcs8 -topk8"):
-        connection(security_protocol="SSL", ssl_certificate_location=key, ssl_key_location=key)
+    assert made.librdkafka()["ssl.key.password"] == SECRET
 
 
 @pytest.mark.parametrize(
@@ -153,14 +123,6 @@ def test_tokens_for_msk_are_signed_by_each_client_when_it_needs_one(
     assert "X-Amz-Credential=AKIDEXAMPLE%2F" in request
     assert SECRET not in request
     assert 0 < until - time() <= 900
-
-
-def test_msk_is_for_micro_batches_alone() -> None:
-    pytest.importorskip("aws_msk_iam_sasl_signer", reason="the extra ivm[msk] is not installed")
-    given: Any = {"connections": {"main": connection(**MSK)}}
-    with pytest.raises(ValidationError, match="set trigger to micro-batch"):
-        Settings(**given, trigger="real-time")
-    assert Settings(**given).trigger == "micro-batch"
 
 
 def test_no_secret_is_printed() -> None:
