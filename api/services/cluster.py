@@ -33,7 +33,7 @@ class Cluster:
         self._master = settings.spark_master
         self._settings = members
         self._pool = pool
-        self._stage = "Spark has not started yet"
+        self._stage = f"Spark has yet to answer at {settings.spark_master} (spark_master)"
         self._hosting: Hosting | None = None
         self._closed = Event()
 

@@ -67,5 +67,6 @@ def expect_all_once(root: Path) -> None:
     assert Counter((r["customer"], r["orders"], str(r["total"])) for r in found) == expected
     again.stop()
     journal = Journal(root / "journal")
-    assert journal.base > 0
+    # Killed before its first batch, the next start may read all at one time: one checkpoint.
+    assert journal.base > 0 or journal.last_time == 1
     journal.close()

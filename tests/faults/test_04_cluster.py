@@ -8,7 +8,7 @@ import math
 import os
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,15 +57,15 @@ def test_04_shards_executors_and_a_worker_are_killed_and_none_of_their_changes_l
     system.start()
     try:
         await_changes(system)
-        os.kill(shards(system)[1]["process"], signal.SIGKILL)
-        await_anew(system.service)
+        with begins_anew(system.service):
+            os.kill(shards(system)[1]["process"], signal.SIGKILL)
         await_changes(system)
-        os.kill(spark.executors()[0], signal.SIGKILL)
-        await_anew(system.service)
+        with begins_anew(system.service):
+            os.kill(spark.executors()[0], signal.SIGKILL)
         await_changes(system)
-        spark.kill_worker(0)
-        spark.add_worker(2)
-        await_anew(system.service)
+        with begins_anew(system.service):
+            spark.kill_worker(0)
+            spark.add_worker(2)
         assert len(shards(system)) == 2
         expect_all(system)
     finally:
@@ -80,9 +80,10 @@ def test_07_a_shard_that_was_frozen_is_given_up_and_ends_when_it_goes_on(
     frozen = shards(system)[0]["process"]
     try:
         await_changes(system)
-        os.kill(frozen, signal.SIGSTOP)
-        await_anew(system.service)
-        os.kill(frozen, signal.SIGCONT)
+        with begins_anew(system.service):
+            os.kill(frozen, signal.SIGSTOP)
+        with suppress(ProcessLookupError):  # its executor has ended, and it with that
+            os.kill(frozen, signal.SIGCONT)
         await_true("the zombie has ended", lambda: not Path(f"/proc/{frozen}").exists())
         expect_all(system)
     finally:
@@ -162,9 +163,11 @@ def told(service: Service) -> str:
         return ""
 
 
-def await_anew(service: Service) -> None:
-    """Wait until the service has begun anew, and is ready."""
+@contextmanager
+def begins_anew(service: Service) -> Iterator[None]:
+    """Wait until the service has begun anew after what is done here, and is ready."""
     before = beginnings(service)
+    yield
     await_true("a new beginning", lambda: beginnings(service) > before)
     service.wait_ready()
 
