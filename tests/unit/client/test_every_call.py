@@ -58,6 +58,7 @@ def call_all(client: Client, listening: Listening, place: Path) -> None:
     client.source("orders"), client.sources(), client.view("totals"), client.views()
     list(client.rows("totals")), next(client.follow("totals")), client.query("SELECT 1")
     client.explain(TOTALS), client.operators("totals"), client.arrangements(), client.errors()
+    client.cluster()
     preview = client.replace_view("totals", LARGE)
     assert client.replacement("totals")["version"] == preview["version"]
     client.approve("totals", preview["version"])

@@ -105,5 +105,5 @@ def test_what_spark_reports_is_told_apart() -> None:
     assert isinstance(waits.cause, SparkUnavailable)
     assert "(Python worker failed to connect back)" in waits.message
     assert _failure(CRASHED).cause is None
-    kafka = _failure("org.apache.kafka.common.errors.TimeoutException: expired")
-    assert isinstance(kafka.cause, BrokerFault)
+    fault = _failure("connectors.errors.BrokerFault: the broker is away")
+    assert isinstance(fault.cause, BrokerFault)
