@@ -99,10 +99,10 @@ def create_session(
     conf.set("spark.driver.host", host).set("spark.driver.bindAddress", host)
     conf.set("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
     conf.set("spark.executorEnv.PYTHONSAFEPATH", "1")
-    conf.setAll(list(secured(secret).items()))
     if SparkContext._active_spark_context is None:
         with logged() as stderr:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+            conf.setAll(list(secured(secret).items()))  # only now: the JVM's arguments can be seen
             SparkContext(conf=conf, gateway=gateway)
     return SparkSession.builder.config(conf=conf).getOrCreate()
 

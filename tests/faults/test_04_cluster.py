@@ -27,6 +27,7 @@ from tests.spark_cluster import SparkCluster, kill
 
 LOST_SECONDS = 5
 CHANGES = 1_000
+SECRET = "canary-of-clusters"
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +119,18 @@ def test_with_too_few_slots_there_are_fewer_shards(tmp_path: Path, spark: SparkC
         assert b"fewer shards than cluster.shards" in service.log.read_bytes()
 
 
+def test_with_a_secret_its_parts_let_one_another_in_and_nobody_sees_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IVM_CLUSTER_SECRET", SECRET)
+    with SparkCluster.started(tmp_path / "spark", workers=1, cores=2) as spark:
+        cluster = json.dumps({"shards": 1, "secret": SECRET})
+        settings = {"IVM_SPARK_MASTER": spark.master, "IVM_CLUSTER": cluster}
+        with served(tmp_path, settings) as service:
+            service.wait_ready()
+            assert not [each for each in commands() if SECRET in each]
+
+
 def test_a_master_that_is_not_there_is_named(tmp_path: Path) -> None:
     [port] = free_ports(1)
     settings = {"IVM_SPARK_MASTER": f"spark://127.0.0.1:{port}", "IVM_CLUSTER": '{"shards": 2}'}
@@ -175,3 +188,10 @@ def begins_anew(service: Service) -> Iterator[None]:
 def beginnings(service: Service) -> int:
     """How often the service has begun anew."""
     return service.log.read_bytes().count(b"beginning anew")
+
+
+def commands() -> Iterator[str]:
+    """The arguments of all processes."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            yield path.read_text(errors="replace")
