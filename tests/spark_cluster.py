@@ -53,10 +53,6 @@ class SparkCluster:
         """Kill a worker, counted from 0 with those killed before, and its executors."""
         kill(self._processes[1 + number].pid)
 
-    def kill_master(self) -> None:
-        """Kill the master alone: what it has started goes on."""
-        self._processes[0].kill()
-
     def executors(self) -> list[int]:
         """The process ids of all executors."""
         found = [pid for worker in self._processes[1:] for pid in descendants(worker.pid)]

@@ -17,7 +17,7 @@ from ivm.errors import PoolFailed
 COMING_SECONDS = 60.0
 """The time in which the members come once their slots are there."""
 LOOK_SECONDS = 0.2
-"""How often it is looked how many slots there are."""
+"""The pause between two looks at the slots."""
 ENDING_SECONDS = 10.0
 """The time in which the members end."""
 READING = 1

@@ -49,7 +49,7 @@ class Handover:
 
     @property
     def seconds(self) -> float:
-        """How long the last delivery took."""
+        """The seconds that the last delivery took."""
         return self._seconds
 
     def start(self) -> None:

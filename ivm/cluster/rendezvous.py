@@ -14,7 +14,7 @@ COMMANDS, READS, PULSE = KINDS = ("commands", "reads", "pulse")
 """The connections of each member: by what they are for."""
 
 LOOK_SECONDS = 0.2
-"""How often it is looked whether members can still come."""
+"""The pause between two looks whether members can still come."""
 
 
 class Hello(NamedTuple):

@@ -23,7 +23,7 @@ from tests.faults.load.system import LOADS, Load, System
 from tests.faults.test_service_under_load import expect_all
 from tests.kafka.broker import Broker
 from tests.kafka.java import await_true
-from tests.spark_cluster import SparkCluster, kill
+from tests.spark_cluster import SparkCluster
 
 LOST_SECONDS = 5
 CHANGES = 1_000
@@ -89,7 +89,6 @@ def test_07_a_shard_that_was_frozen_is_given_up_and_ends_when_it_goes_on(
         expect_all(system)
     finally:
         system.stop()
-        kill(frozen)
 
 
 def test_24_another_number_of_shards_takes_over_what_there_is(
