@@ -105,7 +105,7 @@ class Pool:
     has `max_process_bytes` in memory.
 
     A pool with a `mesh` is one member of a cluster (`ivm.cluster`): it has one worker, and the rows
-    that it owns of each collection.
+    that it owns of each collection. For what goes on beside steps members meet over `beside`.
 
     Where memory is short a call raises OutOfMemory and changes nothing; in `advance` that is not
     possible: after it only readers are served, every other call raises PoolFailed. The same holds
@@ -122,13 +122,14 @@ class Pool:
         max_process_bytes: int = MOST,
         max_recursion_seconds: float = inf,
         mesh: Mesh | None = None,
+        beside: Mesh | None = None,
     ) -> None:
         if workers < 1:
             raise ValueError(f"workers is {workers}: at least one is needed")
         if mesh is not None and workers > 1:
             raise ValueError(f"workers is {workers}: a member of a cluster has one")
         self._shards = workers
-        self._core = core = Core(mesh)
+        self._core = core = Core(mesh, beside)
         bounds = Bounds(
             min(max_rounds, MOST),
             min(max_updates, MOST),

@@ -4,6 +4,7 @@ Each *member* owns the keys whose hash falls to it, and meets the others whereve
 to the owners of another key. Members run wherever they are started; they come to the rendezvous of
 their pool. A lost one takes the pool with it.
 
+- `beside`: a dataflow that catches up on a thread of its own, while its member obeys commands
 - `calls`: calls of a cluster to its members, in one order, and reads beside them
 - `identity`: what has to be the same in all members
 - `lending`: a member's pool, which lends its cluster holds and batches by number

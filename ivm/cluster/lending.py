@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ivm.cluster.beside import Beside
 from ivm.cluster.mesh import Mesh
 from ivm.dataflow.nodes import Node
+from ivm.errors import BudgetExceeded
 from ivm.installed.holds import Hold
 from ivm.pool import Budget, Pool
 from ivm.results import Installed
@@ -27,6 +29,14 @@ class Lent(NamedTuple):
     number: int
     serial: int
     values: int
+
+
+class Most(NamedTuple):
+    """What a dataflow may take on each member until it is installed; see Budget."""
+
+    seconds: float
+    bytes: int
+    process_bytes: int
 
 
 class Share(NamedTuple):
@@ -47,9 +57,10 @@ class Share(NamedTuple):
 class LendingPool(Pool):
     """A pool whose holds and batches are known by number to who cannot have them; see Pool."""
 
-    def __init__(self, mesh: Mesh, **bounds: float) -> None:
-        super().__init__(mesh=mesh, **bounds)  # type: ignore[arg-type]
-        self._mesh = mesh
+    def __init__(self, mesh: Mesh, beside: Mesh, **bounds: float) -> None:
+        super().__init__(mesh=mesh, beside=beside, **bounds)  # type: ignore[arg-type]
+        self._meshes = mesh, beside
+        self._filling: Beside | None = None
         self._numbers = count()
         self._lending = Lock()
         self._holds: dict[int, Hold] = {}
@@ -99,11 +110,51 @@ class LendingPool(Pool):
             if collection.pending_errors or any(not c.is_empty for c in collection.captures)
         )
 
-    def install_within(
-        self, name: str, node: Node, key: Sequence[str] | None, seconds: float
-    ) -> Installed:
-        """Install a dataflow as `Pool.install` does, whose recursions take `seconds` at most."""
-        return self.install(name, node, key, budget=Budget(seconds))
+    def begin_install(
+        self, name: str, node: Node, key: Sequence[str] | None, most: Most
+    ) -> Installed | None:
+        """Install a dataflow as `Pool.install` does; or begin to fill it beside commands: None.
+
+        Then `has_caught_up` says when to `take_over`. It may take so much at `most`.
+        """
+        budget = Budget(most.seconds, bytes=most.bytes, process_bytes=most.process_bytes)
+        begun = self._installer.begin(name, node, key, budget)
+        if isinstance(begun, Installed):
+            return begun
+        self._filling = Beside(begun, budget)
+        return None
+
+    def has_caught_up(self) -> bool:
+        """Whether the dataflow that is filled has caught up with what it had taken over."""
+        return self._begun().rests
+
+    def take_over(self) -> Installed | None:
+        """Let the dataflow that is filled take over what came: installed, if that was little.
+
+        Raises BudgetExceeded and what else has ended it.
+        """
+        filling = self._begun()
+        self._filling = None
+        try:
+            installed = filling.take_over()
+        except BudgetExceeded as exceeded:
+            cause = str(exceeded)
+        else:
+            self._filling = filling if installed is None else None
+            return installed
+        raise BudgetExceeded(cause)
+
+    def stop_filling(self) -> None:
+        """End the dataflow that is filled; `take_over` raises BudgetExceeded."""
+        self._begun().stop()
+
+    def filled(self) -> tuple[int, int] | None:
+        """How far the dataflow is that is filled, as `Hydrating` tells; None if there is none."""
+        return None if (filling := self._filling) is None else filling.progress
+
+    def _begun(self) -> Beside:
+        assert self._filling is not None, "nothing is filled"
+        return self._filling
 
     def compact_sources(self, name: str, node: Node, key: Sequence[str] | None) -> bool:
         """Let what came and went in the sources of a dataflow cancel; whether there was any."""
@@ -117,8 +168,11 @@ class LendingPool(Pool):
         """What this member holds."""
         infos = self.arrangements()
         records, held = sum(info.records for info in infos), sum(info.bytes for info in infos)
-        met = self._mesh.meetings, self._mesh.blocks, self._mesh.sent_bytes
-        return Share(records, held, self.string_bytes, _resident_bytes(), *met)
+        meetings = sum(mesh.meetings for mesh in self._meshes)
+        blocks = sum(mesh.blocks for mesh in self._meshes)
+        sent = sum(mesh.sent_bytes for mesh in self._meshes)
+        strings, process = self.string_bytes, _resident_bytes()
+        return Share(records, held, strings, process, meetings, blocks, sent)
 
 
 def _resident_bytes() -> int:

@@ -37,13 +37,14 @@ def run(address: Address, secret: bytes, number: int) -> None:
             pulse.send(hello._replace(kind=PULSE))
             _aside(pulse, _echo)
             addresses, bounds = commands.recv()
-            mesh = connect(number, entrance, addresses, secret)
+            mesh, beside = connect(number, entrance, addresses, secret, count=2)
         try:
-            pool = LendingPool(mesh=mesh, **bounds)
+            pool = LendingPool(mesh, beside, **bounds)
             _aside(reads, lambda link: _serve(link, pool))
             _serve(commands, pool)
         finally:
             mesh.close()
+            beside.close()
 
 
 def _aside(link: Connection, serve: Callable[[Connection], None]) -> None:

@@ -15,15 +15,22 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
 from ivm.cluster.links import Address, Entrance, enter
+from ivm.operators.base.mesh import MeetingLeft
 
 HEADER = struct.Struct("<QQQQ")
 """The number of the meeting, its place, the value that is said, and the bytes of the block."""
+
+GREETING = struct.Struct("<II")
+"""The number of a member that connects, and which of their meshes that is for."""
 
 BUFFERED = 4 << 20
 """Bytes that a socket may hold, as far as the system allows: so that a block takes few turns."""
 
 KEPT = 16 << 20
 """Bytes of memory to receive into that are kept for the next block, for each other member."""
+
+LEFT = (1 << 64) - 1
+"""The place at which a member says that it leaves."""
 
 PATIENCE = 30_000
 """Milliseconds after which a member says for whom it waits."""
@@ -54,10 +61,13 @@ class Mesh:
     ) -> tuple[int, Sequence[memoryview]]:
         """Say `value` to all, with a block for each, and hear the others; see `ivm.operators.base`.
 
-        Raises MeshBroken.
+        Raises MeetingLeft, and MeshBroken.
         """
         self.meetings += 1
         heard = self._exchange(place, value, blocks)
+        left = [peer for peer, (_, at, _) in heard.items() if at == LEFT]
+        if left:
+            raise MeetingLeft(f"member {left[0]} has left")
         for peer, (meeting, at, _) in heard.items():
             if (meeting, at) != (self.meetings, place):
                 raise MeshBroken(
@@ -66,6 +76,11 @@ class Mesh:
                 )
         least = min((said for _, _, said in heard.values()), default=value)
         return min(value, least), [peer.block for peer in self._peers.values()]
+
+    def leave(self) -> None:
+        """Let the others leave what they are at, at their next meeting (raises MeshBroken)."""
+        self.meetings += 1
+        self._exchange(LEFT, 0, None)
 
     def close(self) -> None:
         """Close all connections, at which the other members find that this one has gone."""
@@ -180,21 +195,24 @@ class _Peer:
         self.block = self._awaited = self._kept[:length]
 
 
-def connect(member: int, entrance: Entrance, addresses: Sequence[Address], secret: bytes) -> Mesh:
-    """Connect `member` with all others, whose entrances are at `addresses`, by number.
+def connect(
+    member: int, entrance: Entrance, addresses: Sequence[Address], secret: bytes, count: int = 1
+) -> list[Mesh]:
+    """Connect `member` with all others, whose entrances are at `addresses`, by so many meshes.
 
     Of each two the one with the greater number connects. Raises OSError where nobody listens.
     """
-    sockets = {}
+    sockets: list[dict[int, socket.socket]] = [{} for _ in range(count)]
     for peer in range(member):
-        with enter(addresses[peer], secret) as connection:
-            connection.send_bytes(member.to_bytes(4, "little"))
-            sockets[peer] = _socket_of(connection)
-    while len(sockets) < len(addresses) - 1:
+        for number, found in enumerate(sockets):
+            with enter(addresses[peer], secret) as connection:
+                connection.send_bytes(GREETING.pack(member, number))
+                found[peer] = _socket_of(connection)
+    while any(len(found) < len(addresses) - 1 for found in sockets):
         with entrance.accept() as connection:
-            peer = int.from_bytes(connection.recv_bytes(4), "little")
-            sockets[peer] = _socket_of(connection)
-    return Mesh(member, dict(sorted(sockets.items())))
+            peer, number = GREETING.unpack(connection.recv_bytes(GREETING.size))
+            sockets[number][peer] = _socket_of(connection)
+    return [Mesh(member, dict(sorted(found.items()))) for found in sockets]
 
 
 def _socket_of(connection: Connection) -> socket.socket:

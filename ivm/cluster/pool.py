@@ -7,7 +7,8 @@ another key (`ivm.dataflow.distribution`).
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from math import inf
+from threading import Lock
+from time import sleep
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias, cast
 
@@ -17,12 +18,14 @@ from numpy.typing import NDArray
 
 from ivm.cluster import merging
 from ivm.cluster.calls import Calls, refusals_of
+from ivm.cluster.lending import Most
 from ivm.cluster.lent import LentBatch, LentHold
 from ivm.cluster.rendezvous import Member
 from ivm.cluster.replies import Done
 from ivm.dataflow.arguments import LAST_TIME, diffs_of_rows, key_positions, one_time, times_of_rows
 from ivm.dataflow.nodes import Node
 from ivm.errors import (
+    BudgetExceeded,
     CountOverflow,
     DataflowFailed,
     InsertOnly,
@@ -48,6 +51,9 @@ from ivm.rows.owners import owners_of
 READ_ATTEMPTS = 20
 """How often members are asked for the same read beside steps that come between."""
 
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.05
+"""Seconds between two looks whether a dataflow has caught up."""
+
 LOST_SECONDS = 30.0
 """The time after which a member that says nothing is given up."""
 
@@ -60,9 +66,6 @@ class ClusterPool:
     another; reads go beside them, one at a time. A member that is lost, or has said nothing for
     `lost_seconds`, takes the pool with it: every call after that raises PoolFailed, and
     `when_failed` hears why. Close the pool to end its members.
-
-    Two things differ from a pool: a dataflow catches up between two steps, however much there is,
-    and of a budget only recursions keep the seconds.
 
     >>> from ivm.cluster.processes import Processes
     >>> from ivm.dataflow.nodes import Get, project
@@ -83,6 +86,8 @@ class ClusterPool:
         self._frontier = 0
         self._inputs: dict[str, _Input] = {}
         self._unchanged: dict[str, Deltas] = {}
+        self._changing = Lock()  # held by one that adds or drops collections, ahead of calls.lock
+        self._filled: str | None = None
 
     def start(self, members: Sequence[Member]) -> None:
         """Begin with these members, by number, which a `Rendezvous` has met (raises PoolFailed)."""
@@ -149,8 +154,10 @@ class ClusterPool:
 
     @property
     def hydrating(self) -> Hydrating | None:
-        """None: a dataflow catches up between two steps."""
-        return None
+        """The dataflow that an `install` hydrates beside steps just now; see `Pool.hydrating`."""
+        if (name := self._filled) is None or (found := self._calls.read_one("filled")) is None:
+            return None
+        return Hydrating(name, *found)
 
     def shares(self) -> list[merging.MemberShare]:
         """The share of each member: what its arrangements and its process hold."""
@@ -167,7 +174,7 @@ class ClusterPool:
         self, name: str, schema: pa.Schema, key: Sequence[str], *, insert_only: bool = False
     ) -> None:
         """Declare an input; see `Pool.create_input`."""
-        with self._calls.lock:
+        with self._changing, self._calls.lock:
             declared = _Input(schema, tuple(key), insert_only)
             if self._calls.members:
                 self._declare(name, declared)
@@ -179,7 +186,7 @@ class ClusterPool:
 
     def drop_input(self, name: str) -> None:
         """Forget an input; see `Pool.drop_input`."""
-        with self._calls.lock:
+        with self._changing, self._calls.lock:
             self._calls.all("drop_input", name)
             del self._inputs[name]
 
@@ -230,35 +237,60 @@ class ClusterPool:
     ) -> Installed:
         """Maintain `node` as collection `name` on all members; see `Pool.install`.
 
-        It catches up between two steps, however much there is. Of a `budget` its recursions keep
-        the seconds, and nothing else ends it: members that one of them leaves would wait for it.
+        The `budget` is that of each member.
         """
+        given = Budget() if budget is None else budget
         wanted = name, node, None if key is None else tuple(key)
-        seconds = inf if budget is None else budget.seconds
-        with self._calls.lock:
+        with self._changing:
             try:
-                return self._install(*wanted, seconds)
+                return self._install(*wanted, given)
             except CountOverflow:
                 # Copies that came and went may count at once in it, until batches are merged.
-                if not any(self._calls.all("compact_sources", *wanted)):
+                with self._calls.lock:
+                    compacted = self._calls.all("compact_sources", *wanted)
+                if not any(compacted):
                     raise
-                return self._install(*wanted, seconds)
+                return self._install(*wanted, given)
+            except BudgetExceeded as exceeded:
+                raise BudgetExceeded(f"{name!r} was stopped: {exceeded}") from None
 
     def _install(
-        self, name: str, node: Node, key: tuple[str, ...] | None, seconds: float
+        self, name: str, node: Node, key: tuple[str, ...] | None, budget: Budget
     ) -> Installed:
-        replies = self._calls.replies("install_within", name, node, key, seconds)
-        if refusals_of(replies) and self._calls.failure is None:
-            for number, reply in enumerate(replies):
-                if isinstance(reply, Done):
-                    self._calls.one(number, "drop", name)
-        installed = self._calls.values(replies)[0]
-        assert isinstance(installed, Installed)
-        return installed
+        most = Most(budget.seconds, budget.bytes, budget.process_bytes)
+        installed = self._installed(name, "begin_install", name, node, key, most)
+        self._filled = name
+        try:
+            while installed is None:
+                self._await_caught_up(budget)
+                installed = self._installed(name, "take_over")
+            return installed
+        finally:
+            self._filled = None
+
+    def _installed(self, name: str, method: str, *arguments: object) -> Installed | None:
+        """What members have installed, if it is; where one has not, the others do not keep it."""
+        with self._calls.lock:
+            replies = self._calls.replies(method, *arguments)
+            if refusals_of(replies) and self._calls.failure is None:
+                for number, reply in enumerate(replies):
+                    if isinstance(reply, Done) and reply.value is not None:
+                        self._calls.one(number, "drop", name)
+            installed: Installed | None = self._calls.values(replies)[0]
+            return installed
+
+    def _await_caught_up(self, budget: Budget) -> None:
+        """Wait until all members have caught up with what the dataflow has taken over."""
+        pause = SHORTEST_PAUSE
+        while not all(self._calls.read_all("has_caught_up")):
+            if budget.stopped:
+                self._calls.read_all("stop_filling")
+            sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def drop(self, name: str) -> None:
         """Stop a dataflow; see `Pool.drop`."""
-        with self._calls.lock:
+        with self._changing, self._calls.lock:
             self._unchanged.pop(name, None)
             self._calls.all("drop", name)
 
@@ -280,7 +312,7 @@ class ClusterPool:
 
     def replace(self, names: Mapping[str, str], frontier: int) -> None:
         """Let dataflows take other names at one time; see `Pool.replace`."""
-        with self._calls.lock:
+        with self._changing, self._calls.lock:
             wanted = one_time(frontier, LAST_TIME + 1)
             self._unchanged.clear()
             try:

@@ -1,13 +1,13 @@
 """What a pool has installed: collections, pieces, holds, and accounts of their memory.
 
 - `accounting`: accounts of a pool's memory, by arrangement and operator's state
-- `agreement`: the members of a cluster act alike on what each has found; a pool alone does so
 - `assembly`: builds a physical plan for a pool, as pieces that others can find
 - `catalog`: the collections of a pool, their pieces, and the arrangements that others can find
 - `collection`: an input or an installed dataflow of a pool
 - `core`: the parts that steps, installations and readers of a pool share, and their removal
 - `estimates`: estimates the rows of a dataflow's collections from those that are there
 - `failures`: dataflows that cannot be kept up to date, each with its reason in words
+- `filling`: a dataflow that catches up with the pool, while that goes on
 - `forecast`: foretells the arrangements that an installation would reuse and create
 - `holds`: keeps collections readable as of earlier times
 - `operators`: accounts of a dataflow's operators: rows, bytes, time, and rounds of loops

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from ivm.errors import reason
-from ivm.installed.agreement import Agreement
 from ivm.installed.catalog import Catalog
 from ivm.installed.holds import Holds
 from ivm.installed.pieces import Piece
@@ -12,6 +11,7 @@ from ivm.installed.switches import Switches
 from ivm.installed.unused_strings import UnusedStrings
 from ivm.operators.base.mesh import Mesh
 from ivm.rows.interner import Interner
+from ivm.runtime.agreement import Agreement
 from ivm.runtime.schedule import Schedule, StageFailed
 from ivm.threads.locks import Both, Gate, Lock
 
@@ -19,13 +19,15 @@ from ivm.threads.locks import Both, Gate, Lock
 class Core:
     """What a pool holds, and the locks around it.
 
+    Members of a cluster meet over `mesh`, and for what goes on beside steps over `beside`.
+
     `changing` is held by one that adds or drops collections, `gate` during a step and while
     anything is looked up; one who has `changing` may take `gate` as well (`standing` is both).
     """
 
-    def __init__(self, mesh: Mesh | None = None) -> None:
-        self.mesh = mesh
+    def __init__(self, mesh: Mesh | None = None, beside: Mesh | None = None) -> None:
         self.agreement = Agreement(mesh)
+        self.beside = Agreement(beside)
         self.changing = Lock()
         self.gate = Gate()
         self.standing = Both(self.changing, self.gate)

@@ -29,8 +29,10 @@ _COUNT = (
 _OVERFLOW: Cause = ("overflow", None, None, None)
 
 
-def failure_of(name: str, cause: Cause) -> DataflowFailed:
-    """The error of dataflow `name` alone."""
+def failure_of(name: str, cause: Cause | None) -> DataflowFailed:
+    """The error of dataflow `name` alone; None: another process of the cluster knows the cause."""
+    if cause is None:
+        return DataflowFailed({name: "it failed in another process of the cluster"})
     return _kind(cause)({name: reason_of(cause)})
 
 

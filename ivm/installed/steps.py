@@ -50,7 +50,7 @@ class Steps:
         core.schedule.run(core.frontier, upper)
         core.frontier = upper
         troubled = core.schedule.troubled
-        if core.mesh is not None:  # a pool alone is spared the call
+        if core.agreement.mesh is not None:  # a pool alone is spared the call
             troubled = core.agreement.any(troubled)
         failed = self._settle_troubles() if troubled else None
         if core.strings.many:

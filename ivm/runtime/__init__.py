@@ -1,6 +1,7 @@
 """The runtime: schedules of stages, hydration, and what enters and leaves a pool.
 
 - `account`: accounts of the work of stages and loops, kept while they run
+- `agreement`: the members of a cluster act alike on what each has found; a pool alone does so
 - `bounds`: bounds of a recursion: rounds, updates, memory and time
 - `export`: hands out sealed batches of an arrangement, to be written beside the steps
 - `feed`: packs rows of Arrow batches and puts them into the queues of an input

@@ -1,5 +1,6 @@
 from ivm.operators.base.budget import Budget
 from ivm.operators.base.operator import Reader
+from ivm.runtime.agreement import Agreement
 from ivm.runtime.schedule import Schedule
 from ivm.runtime.stage import Stage
 from ivm.trace.spine import Trace
@@ -27,6 +28,7 @@ class Hydration:
 
     Make it between two steps of the pool, and call `take` and `attach` there; `begin` and `go_on`
     may be called beside them. Afterwards the stages are complete for all times below `upto`.
+    Members of a cluster do all of it alike, by their `agreement`.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class Hydration:
         readers: list[Reader],
         shared: list[Trace],
         frontier: int,
+        agreement: Agreement,
         budget: Budget | None = None,
     ) -> None: ...
     @property

@@ -58,7 +58,8 @@ cdef class Hydration:
 
     Make it between two steps of the pool, and call `take` and `attach` there; `begin` and `go_on`
     may be called beside them. Afterwards the stages are complete for all times below `upto`.
-    A `budget` bounds all that they take until then.
+    A `budget` bounds all that they take until then. Members of a cluster do all of it alike, by
+    their `agreement`.
     """
 
     cdef readonly object upto
@@ -70,12 +71,14 @@ cdef class Hydration:
     cdef list readers
     cdef list original      # the trace that each of them is to read afterwards
     cdef list mirrors       # of the shared traces
+    cdef object agreement
 
-    def __init__(self, list stages, list readers, list shared, frontier, budget=None):
+    def __init__(self, list stages, list readers, list shared, frontier, agreement, budget=None):
         cdef Reader reader
         cdef Py_ssize_t i
         self.upto = self.done = frontier
         self.taken = None
+        self.agreement = agreement
         self.schedule = Schedule(budget)
         self.schedule.add(stages)
         self.stages = stages
@@ -109,7 +112,8 @@ cdef class Hydration:
             return True
         self.upto = frontier
         before, self.taken = self.taken, sum([mirror.take_over() for mirror in self.mirrors])
-        return self.taken <= AT_ONCE or (before is not None and 2 * self.taken > before)
+        is_last = self.taken <= AT_ONCE or (before is not None and 2 * self.taken > before)
+        return not self.agreement.any(not is_last)
 
     def go_on(self):
         """Run the stages on the updates that were taken over (raises StageFailed, BudgetExceeded)."""
@@ -117,6 +121,7 @@ cdef class Hydration:
             upper = self.upto
             if self.schedule.recursive:
                 upper = min([m.after(TIMES_AT_ONCE, upper) for m in self.mirrors], default=upper)
+                upper = self.agreement.least(upper)
             for mirror in self.mirrors:
                 mirror.pass_on(upper)
             self.schedule.catch_up(self.stages, self.done, upper)

@@ -36,7 +36,7 @@ cdef class Loop(Stage):
     cdef readonly uint64_t max_updates
     cdef readonly uint64_t max_bytes
     cdef readonly uint64_t max_process_bytes
-    cdef public double max_seconds
+    cdef readonly double max_seconds
     cdef Interner interner              # of the strings in its names' rows; None if these have none
     cdef int unchecked                  # rounds of the outermost loop since its other bounds were checked, in this step
     cdef uint64_t checked               # and what it was given when its memory was weighed

@@ -43,7 +43,8 @@ class Loop(Stage):
     def max_bytes(self) -> int: ...
     @property
     def max_process_bytes(self) -> int: ...
-    max_seconds: float
+    @property
+    def max_seconds(self) -> float: ...
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the bindings that the `stages` belong to."""

@@ -11,6 +11,7 @@ the next one for all (`ivm.runtime.schedule` and `ivm.runtime.loop` stand at mee
 from libc.stdint cimport uint64_t
 
 from ivm.operators.linear.scatter cimport Scatter
+from ivm.runtime.loop cimport Loop
 from ivm.runtime.stage cimport WORK, Stage
 
 
@@ -35,3 +36,15 @@ cdef uint64_t exchanged(Scatter scatter, uint64_t place, uint64_t value) except 
         if block:
             scatter.take(block)
     return least
+
+
+def meet_over(mesh, stages) -> None:
+    """Let `stages`, and those of loops among them, meet their like over `mesh` from now on."""
+    cdef Stage stage
+    for stage in stages:
+        if isinstance(stage, Loop):
+            meet_over(mesh, (<Loop> stage).stages)
+        elif isinstance(stage, Meeting):
+            (<Scatter> (<tuple> stage.operators)[0]).mesh = mesh
+        if stage.mesh is not None:
+            stage.mesh = mesh

@@ -6,7 +6,7 @@ cdef class Budget:
     cdef double until               # by the coarse clock
     cdef double looked              # when it was last seen what the process has
     cdef size_t before              # bytes that the process had at the beginning
-    cdef bint stopped
+    cdef readonly bint stopped
     # Raises BudgetExceeded if it is used up or was stopped.
     cdef int look(self) except -1 nogil
     cdef int look_at_memory(self) except -1 nogil

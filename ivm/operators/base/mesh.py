@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
+class MeetingLeft(Exception):
+    """A member cannot go on with what all of them are at, and has left it."""
+
+
 class Mesh(Protocol):
     """A member's meetings with the others, which come to the same meetings in the same order."""
 
@@ -18,5 +22,9 @@ class Mesh(Protocol):
 
         Returns the least value that a member said, and the blocks that the others sent, which hold
         until the next meeting. `place` is a number of the meeting, by which members find out that
-        they are at different ones. Raises an error where a member has gone.
+        they are at different ones. Raises MeetingLeft where one has left, and an error where one
+        has gone.
         """
+
+    def leave(self) -> None:
+        """Leave what all are at, whatever meeting comes next: at that one the others leave it."""

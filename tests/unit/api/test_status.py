@@ -15,7 +15,7 @@ from api.console.looks import Looks
 from api.runtime import Runtime
 from api.services.views import Views
 from api.status import view_status
-from ivm import installer
+from ivm.installed import filling
 from ivm.runtime import hydration
 from ivm.runtime.hydration import Hydration
 from tests.unit.api.conftest import ORDERS, TOTALS
@@ -43,7 +43,7 @@ class Halt:
                 assert halt.go_on.wait(PATIENCE)
                 super().begin()
 
-        monkeypatch.setattr(installer, "Hydration", Halted)
+        monkeypatch.setattr(filling, "Hydration", Halted)
         monkeypatch.setattr(hydration, "LITTLE", -1)  # nothing is hydrated at once
 
     @contextmanager

@@ -10,6 +10,7 @@ import pytest
 
 from ivm.cluster.links import Entrance, enter
 from ivm.cluster.mesh import Mesh, MeshBroken, connect
+from ivm.operators.base.mesh import MeetingLeft
 
 SECRET = b"secret"
 
@@ -21,7 +22,7 @@ def mesh() -> Iterator[list[Mesh]]:
         entrances = [Entrance("127.0.0.1", SECRET) for _ in range(3)]
         addresses = [entrance.address for entrance in entrances]
         members = [
-            future.result()
+            future.result()[0]
             for future in [
                 threads.submit(connect, number, entrance, addresses, SECRET)
                 for number, entrance in enumerate(entrances)
@@ -38,6 +39,14 @@ def together(mesh: list[Mesh], meet: Callable[[Mesh], object]) -> list[Future[ob
     """The outcome of `meet` for each member, all at once."""
     with ThreadPoolExecutor(len(mesh)) as threads:
         return [threads.submit(meet, each) for each in mesh]
+
+
+def meet_unless_1(mesh: Mesh) -> None:
+    """Member 1 leaves; the others meet, each somewhere else."""
+    if mesh.member == 1:
+        mesh.leave()
+    else:
+        mesh.meet(mesh.member, 0, None)
 
 
 def test_all_hear_the_least_that_one_says(mesh: list[Mesh]) -> None:
@@ -73,6 +82,17 @@ def test_members_at_different_places_are_told_so(mesh: list[Mesh]) -> None:
     heard = together(mesh, lambda each: each.meet(each.member, 0, None))
     assert all(isinstance(each.exception(), MeshBroken) for each in heard)
     assert "they do not run the same dataflows" in str(heard[0].exception())
+
+
+def test_where_one_leaves_all_do_wherever_they_are(mesh: list[Mesh]) -> None:
+    heard = together(mesh, meet_unless_1)
+    assert [type(each.exception()) for each in heard] == [MeetingLeft, type(None), MeetingLeft]
+
+
+def test_who_has_left_meets_again(mesh: list[Mesh]) -> None:
+    together(mesh, meet_unless_1)
+    heard = together(mesh, lambda each: each.meet(2, 5 + each.member, None)[0])
+    assert [each.result() for each in heard] == [5, 5, 5]
 
 
 def test_a_member_that_goes_ends_the_meeting_of_the_others(mesh: list[Mesh]) -> None:
@@ -115,5 +135,5 @@ def test_a_stranger_does_not_keep_members_from_connecting() -> None:
         with pytest.raises((AuthenticationError, EOFError)):
             enter(first.address, b"another")
         connected = connect(1, second, addresses, SECRET)
-        waiting.result().close()
-        connected.close()
+        for mesh in (*waiting.result(), *connected):
+            mesh.close()

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ivm import installer
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.expressions import Call, Literal
 from ivm.dataflow.nodes import (
@@ -24,6 +23,7 @@ from ivm.dataflow.nodes import (
     project,
 )
 from ivm.errors import BudgetExceeded, InUse, UnknownCollection
+from ivm.installed import filling
 from ivm.pool import Budget, Pool
 from ivm.results import Hydrating
 from ivm.runtime import hydration
@@ -134,7 +134,7 @@ def test_a_dataflow_that_is_hydrated_tells_how_many_of_its_operators_have_taken_
             super().begin()
             told.append(pool.hydrating)
 
-    monkeypatch.setattr(installer, "Hydration", Watched)
+    monkeypatch.setattr(filling, "Hydration", Watched)
     pool.install("large", large, ["value"])
     before, first, last, after = *told, pool.hydrating
     assert before is after is None
@@ -211,7 +211,7 @@ def _recursion(installed_at: int, begun_until: int, monkeypatch: pytest.MonkeyPa
             for time in range(installed_at, begun_until):
                 _step(pool, time)
 
-    monkeypatch.setattr(installer, "Hydration", WhileTimePasses)
+    monkeypatch.setattr(filling, "Hydration", WhileTimePasses)
     pool.install("reached", reached, ["key"])
     return pool
 
@@ -266,7 +266,7 @@ def test_errors_that_come_while_it_is_hydrated_are_dated_as_they_come(
                 _feed(pool, [2 + time], [0], time)
                 pool.advance(time + 1)
 
-    monkeypatch.setattr(installer, "Hydration", WhileErrorsCome)
+    monkeypatch.setattr(filling, "Hydration", WhileErrorsCome)
     monkeypatch.setattr(hydration, "LITTLE", -1)  # else it would catch up between two steps
     pool.install("late", project(counted, (1, 0)), ["n"])
     early, late = pool.drain("early"), pool.drain("late")
@@ -303,7 +303,7 @@ def test_a_join_is_hydrated_beside_the_pool_if_it_makes_more_than_a_few_pairs(
             hydrations.append(self)
             super().begin()
 
-    monkeypatch.setattr(installer, "Hydration", Watched)
+    monkeypatch.setattr(filling, "Hydration", Watched)
     pool = _join_of_one_key(pairs, workers)
     pool.install("found", found, ["key"])
     assert len(hydrations) == beside

@@ -17,22 +17,27 @@ class Agreement:
     """
 
     def __init__(self, mesh: Mesh | None) -> None:
-        self._mesh = mesh
+        self.mesh = mesh
 
     def least(self, value: int) -> int:
         """The least value of a member, at least 0."""
-        return value if self._mesh is None else self._mesh.meet(_LEAST, value, None)[0]
+        return value if self.mesh is None else self.mesh.meet(_LEAST, value, None)[0]
 
     def any(self, found: bool) -> bool:
         """Whether any member has found it."""
-        return found if self._mesh is None else self._mesh.meet(_ANY, not found, None)[0] == 0
+        return found if self.mesh is None else self.mesh.meet(_ANY, not found, None)[0] == 0
 
     def all_of(self, names: Iterable[str]) -> set[str]:
         """The names that any of the members has."""
         found = set(names)
-        if self._mesh is not None:
+        if self.mesh is not None:
             block = "\0".join(sorted(found)).encode()
-            _, others = self._mesh.meet(_NAMES, 0, [block] * self._mesh.members)
+            _, others = self.mesh.meet(_NAMES, 0, [block] * self.mesh.members)
             for other in others:
                 found.update(bytes(other).decode().split("\0") if other else [])
         return found
+
+    def leave(self) -> None:
+        """Leave what the others are at, too; see `Mesh.leave`."""
+        if self.mesh is not None:
+            self.mesh.leave()
