@@ -39,7 +39,8 @@ class ClusterSettings(BaseModel):
     host: str = "127.0.0.1"
     """The address by which executors reach the service."""
     secret: SecretStr | None = None
-    """A secret that Spark's master, its workers and the service share; they encrypt then."""
+    """A secret that Spark's master, its workers and the service share; they encrypt then, and so do
+    shards."""
     wait_seconds: float = Field(default=60.0, gt=0, le=MOST_SECONDS)
     """How long a start waits for the slots; with fewer there are fewer shards."""
     lost_seconds: float = Field(default=30.0, ge=1, le=MOST_SECONDS)

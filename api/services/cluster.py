@@ -46,7 +46,7 @@ class Cluster:
         """
         count = self._await_slots(spark)
         self._stage = f"{count} shards are coming to Spark's executors"
-        rendezvous = Rendezvous(self._settings.host)
+        rendezvous = Rendezvous(self._settings.host, encrypted=self._settings.secret is not None)
         try:
             self._hosting = Hosting(spark, rendezvous, count)
             self._pool.start(rendezvous.members(count, COMING_SECONDS, self._hosting.ended))

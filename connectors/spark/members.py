@@ -31,7 +31,7 @@ class Hosting:
     def __init__(self, spark: SparkSession, rendezvous: Rendezvous, count: int) -> None:
         self._context = spark.sparkContext
         self._address = rendezvous.address
-        self._secret = rendezvous.secret
+        self._credentials = rendezvous.credentials
         self._count = count
         self._end: str | None = None
         self._thread = Thread(target=self._run, name="cluster-job", daemon=True)
@@ -46,11 +46,11 @@ class Hosting:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        address, secret = self._address, self._secret
+        address, credentials = self._address, self._credentials
 
         def member(_: Iterable[int]) -> Iterable[int]:
             number = TaskContext.get().partitionId()  # type: ignore[union-attr]
-            run(address, secret, number)
+            run(address, credentials, number)
             return ()
 
         numbers = self._context.parallelize(range(self._count), self._count)

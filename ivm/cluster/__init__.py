@@ -6,10 +6,11 @@ their pool. A lost one takes the pool with it.
 
 - `beside`: a dataflow that catches up on a thread of its own, while its member obeys commands
 - `calls`: calls of a cluster to its members, in one order, and reads beside them
+- `credentials`: by what the processes of a cluster know each other, and encrypt if they do
 - `identity`: what has to be the same in all members
 - `lending`: a member's pool, which lends its cluster holds and batches by number
 - `lent`: holds and batches that stay with members, as the cluster has them
-- `links`: connections between processes that know a secret
+- `links`: connections between processes that have the credentials of a cluster
 - `member`: a pool that carries out the commands of its cluster
 - `merging`: the parts of an answer that members give, put together
 - `mesh`: a connection between each two members, over which they meet

@@ -12,7 +12,6 @@ from pickle import PicklingError
 from threading import Lock
 from typing import Any, TypeAlias
 
-from ivm.cluster.links import cut
 from ivm.cluster.pulse import Pulse
 from ivm.cluster.rendezvous import COMMANDS, PULSE, READS, Member
 from ivm.cluster.replies import Done, Refused, Reply, broken
@@ -75,7 +74,7 @@ class Calls:
             self.failure = reason
         for member in self.members:
             for link in member.links.values():
-                cut(link)
+                link.cut()
         if not self._closed:
             self.when_failed(reason)
 

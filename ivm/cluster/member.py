@@ -7,13 +7,13 @@ question whether the process goes on at all.
 """
 
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Any
 
+from ivm.cluster.credentials import Credentials
 from ivm.cluster.identity import identity
 from ivm.cluster.lending import LendingPool
-from ivm.cluster.links import Address, Entrance, enter, local_host
+from ivm.cluster.links import Address, Entrance, Link, enter
 from ivm.cluster.mesh import connect
 from ivm.cluster.rendezvous import COMMANDS, PULSE, READS, Hello
 from ivm.cluster.replies import Done, Reply, broken, refused
@@ -22,22 +22,22 @@ from ivm.errors import IvmError, OutOfMemory, PoolFailed
 Command = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
-def run(address: Address, secret: bytes, number: int) -> None:
+def run(address: Address, credentials: Credentials, number: int) -> None:
     """Be member `number` of the cluster whose entrance is at `address`, until that is over.
 
     Raises OSError where nobody listens there, and EOFError once it is not wanted.
     """
-    with enter(address, secret) as commands:
-        with Entrance(local_host(commands), secret) as entrance:
+    with enter(address, credentials) as commands:
+        with Entrance(commands.local_host, credentials) as entrance:
             hello = Hello(number, COMMANDS, entrance.address, identity())
             commands.send(hello)
-            reads = enter(address, secret)
+            reads = enter(address, credentials)
             reads.send(hello._replace(kind=READS))
-            pulse = enter(address, secret)
+            pulse = enter(address, credentials)
             pulse.send(hello._replace(kind=PULSE))
             _aside(pulse, _echo)
             addresses, bounds = commands.recv()
-            mesh, beside = connect(number, entrance, addresses, secret, count=2)
+            mesh, beside = connect(number, entrance, addresses, credentials, count=2)
         try:
             pool = LendingPool(mesh, beside, **bounds)
             _aside(reads, lambda link: _serve(link, pool))
@@ -47,7 +47,7 @@ def run(address: Address, secret: bytes, number: int) -> None:
             beside.close()
 
 
-def _aside(link: Connection, serve: Callable[[Connection], None]) -> None:
+def _aside(link: Link, serve: Callable[[Link], None]) -> None:
     """Serve a connection on a thread of its own, until the cluster ends it."""
 
     def run_and_close() -> None:
@@ -57,7 +57,7 @@ def _aside(link: Connection, serve: Callable[[Connection], None]) -> None:
     Thread(target=run_and_close, daemon=True).start()
 
 
-def _serve(link: Connection, pool: LendingPool) -> None:
+def _serve(link: Link, pool: LendingPool) -> None:
     """Carry out commands until the cluster is over, or this member has failed."""
     while True:
         try:
@@ -73,7 +73,7 @@ def _serve(link: Connection, pool: LendingPool) -> None:
             return
 
 
-def _echo(link: Connection) -> None:
+def _echo(link: Link) -> None:
     """Answer each message with itself."""
     while True:
         try:

@@ -4,17 +4,20 @@ At a meeting every member sends every other one a header, and a block of bytes b
 empty. A member goes on when it has heard all: so nobody is ever ahead by more than one meeting, and
 what arrives is of the meeting at which one stands, or of the next one. All sockets are written and
 read in turn as they are ready, so that two that send much to each other do not wait for each other.
+
+Where sockets are encrypted, a record of TLS holds bytes of one meeting alone: with the last byte of
+a meeting all of its record is read, and nothing is left that polling the socket would not show.
 """
 
 import logging
-import os
 import select
 import socket
+import ssl
 import struct
 from collections.abc import Sequence
-from multiprocessing.connection import Connection
 
-from ivm.cluster.links import Address, Entrance, enter
+from ivm.cluster.credentials import Credentials
+from ivm.cluster.links import AT_ONCE, SMALL, Address, Entrance, Link, enter
 from ivm.operators.base.mesh import MeetingLeft
 
 HEADER = struct.Struct("<QQQQ")
@@ -34,6 +37,9 @@ LEFT = (1 << 64) - 1
 
 PATIENCE = 30_000
 """Milliseconds after which a member says for whom it waits."""
+
+NOT_READY = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+"""Raised by a socket that can take or give nothing at present."""
 
 _log = logging.getLogger(__name__)
 
@@ -150,7 +156,8 @@ class _Peer:
 
     def begin(self, header: bytes, block: bytes) -> None:
         """Begin a meeting: there are a header and a block to send, and to receive."""
-        self._unsent = [memoryview(part) for part in (header, block) if part]
+        parts = (header + block,) if len(block) <= SMALL else (header, block)
+        self._unsent = [memoryview(part) for part in parts]
         self._awaited = self._header
         self._in_header = True
         self.block = memoryview(b"")
@@ -159,27 +166,33 @@ class _Peer:
         """Send as much as can be sent at once (raises MeshBroken)."""
         try:
             while self._unsent:
-                sent = self.socket.sendmsg(self._unsent)
+                sent = self._sent()
                 while self._unsent and sent >= len(self._unsent[0]):
                     sent -= len(self._unsent.pop(0))
                 if self._unsent:
                     self._unsent[0] = self._unsent[0][sent:]
-        except BlockingIOError:
+        except NOT_READY:
             return
         except OSError as error:
             raise MeshBroken(f"member {self.number} has gone: {error}") from error
+
+    def _sent(self) -> int:
+        """The bytes of what is unsent that the socket takes at once."""
+        if isinstance(self.socket, ssl.SSLSocket):
+            return self.socket.send(self._unsent[0][:AT_ONCE])
+        return self.socket.sendmsg(self._unsent)
 
     def receive(self) -> None:
         """Receive as much of the header and the block as is there (raises MeshBroken)."""
         try:
             while self._awaited:
-                got = self.socket.recv_into(self._awaited)
+                got = self.socket.recv_into(self._awaited[:AT_ONCE])
                 if got == 0:
                     raise MeshBroken(f"member {self.number} has gone")
                 self._awaited = self._awaited[got:]
                 if not self._awaited and self._in_header:
                     self._begin_block()
-        except BlockingIOError:
+        except NOT_READY:
             return
         except MeshBroken:
             raise
@@ -196,28 +209,33 @@ class _Peer:
 
 
 def connect(
-    member: int, entrance: Entrance, addresses: Sequence[Address], secret: bytes, count: int = 1
+    member: int,
+    entrance: Entrance,
+    addresses: Sequence[Address],
+    credentials: Credentials,
+    count: int = 1,
 ) -> list[Mesh]:
     """Connect `member` with all others, whose entrances are at `addresses`, by so many meshes.
 
     Of each two the one with the greater number connects. Raises OSError where nobody listens.
     """
-    sockets: list[dict[int, socket.socket]] = [{} for _ in range(count)]
+    links: list[dict[int, Link]] = [{} for _ in range(count)]
     for peer in range(member):
-        for number, found in enumerate(sockets):
-            with enter(addresses[peer], secret) as connection:
-                connection.send_bytes(GREETING.pack(member, number))
-                found[peer] = _socket_of(connection)
-    while any(len(found) < len(addresses) - 1 for found in sockets):
-        with entrance.accept() as connection:
-            peer, number = GREETING.unpack(connection.recv_bytes(GREETING.size))
-            sockets[number][peer] = _socket_of(connection)
-    return [Mesh(member, dict(sorted(found.items()))) for found in sockets]
+        for number, found in enumerate(links):
+            found[peer] = enter(addresses[peer], credentials)
+            found[peer].send_bytes(GREETING.pack(member, number))
+    while any(len(found) < len(addresses) - 1 for found in links):
+        link = entrance.accept()
+        peer, number = GREETING.unpack(link.recv_bytes(GREETING.size))
+        links[number][peer] = link
+    return [
+        Mesh(member, {peer: _roomy(found[peer].socket) for peer in sorted(found)})
+        for found in links
+    ]
 
 
-def _socket_of(connection: Connection) -> socket.socket:
-    """A socket of its own for what is connected, with room for large blocks."""
-    connected = socket.socket(fileno=os.dup(connection.fileno()))
+def _roomy(connected: socket.socket) -> socket.socket:
+    """The socket, with room for large blocks."""
     for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         connected.setsockopt(socket.SOL_SOCKET, buffer, BUFFERED)
     return connected

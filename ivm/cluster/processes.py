@@ -17,17 +17,19 @@ ENDING_SECONDS = 10.0
 class Processes(ClusterPool):
     """A pool of `members` processes of this machine; the `bounds` are those of `ClusterPool`.
 
+    What these say to one another is `encrypted` where other users of the machine are to hear none.
+
     >>> with Processes(members=2) as pool:
     ...     [share.member for share in pool.shares()]
     [0, 1]
     """
 
-    def __init__(self, members: int, **bounds: float) -> None:
+    def __init__(self, members: int, *, encrypted: bool = False, **bounds: float) -> None:
         if members < 1:
             raise ValueError(f"members is {members}: at least one is needed")
         super().__init__(**bounds)
         self._processes: list[BaseProcess] = []
-        rendezvous = Rendezvous(LOOPBACK)
+        rendezvous = Rendezvous(LOOPBACK, encrypted=encrypted)
         try:
             for number in range(members):
                 self._begin(rendezvous, number)
@@ -48,7 +50,7 @@ class Processes(ClusterPool):
 
     def _begin(self, rendezvous: Rendezvous, number: int) -> None:
         """Start the process of a member."""
-        arguments = (rendezvous.address, rendezvous.secret, number)
+        arguments = (rendezvous.address, rendezvous.credentials, number)
         process = get_context("spawn").Process(target=member.run, args=arguments, daemon=True)
         process.start()
         self._processes.append(process)

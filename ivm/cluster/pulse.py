@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from threading import Event, Thread
 from time import monotonic
+
+from ivm.cluster.links import Link
 
 BEATS = 6
 """How often a member is asked within the time after which it is lost."""
@@ -16,9 +18,7 @@ class Pulse:
     A process that ended is found at once, and one that answers nothing after `seconds`.
     """
 
-    def __init__(
-        self, links: Sequence[Connection], seconds: float, lost: Callable[[str], None]
-    ) -> None:
+    def __init__(self, links: Sequence[Link], seconds: float, lost: Callable[[str], None]) -> None:
         self._links = list(links)
         self._seconds = seconds
         self._lost = lost
@@ -42,9 +42,9 @@ class Pulse:
                 for link in self._links:
                     with suppress(OSError):  # it has gone, as is heard below
                         link.send_bytes(b"!")
-            ready = wait(self._links, min(pause, 0.5))
+            ready = wait([link.socket for link in self._links], min(pause, 0.5))
             for number, link in enumerate(self._links):
-                if link not in ready:
+                if link.socket not in ready:
                     continue
                 try:
                     link.recv_bytes()

@@ -1,13 +1,12 @@
 """The rendezvous of a cluster: where its members come, and are told of one another."""
 
-import secrets
 from collections.abc import Callable, Mapping
-from multiprocessing.connection import Connection
 from time import monotonic
 from typing import NamedTuple
 
+from ivm.cluster.credentials import Credentials
 from ivm.cluster.identity import Identity, identity
-from ivm.cluster.links import Address, Entrance
+from ivm.cluster.links import Address, Entrance, Link
 from ivm.errors import PoolFailed
 
 COMMANDS, READS, PULSE = KINDS = ("commands", "reads", "pulse")
@@ -33,15 +32,15 @@ class Member(NamedTuple):
     """A member that has come: who it is, and its connections by kind."""
 
     hello: Hello
-    links: Mapping[str, Connection]
+    links: Mapping[str, Link]
 
 
 class Rendezvous:
-    """An entrance at `host` for the members of one cluster, with a new secret; close it."""
+    """An entrance at `host` for the members of one cluster, with new credentials; close it."""
 
-    def __init__(self, host: str) -> None:
-        self.secret = secrets.token_bytes(32)
-        self._entrance = Entrance(host, self.secret)
+    def __init__(self, host: str, *, encrypted: bool = False) -> None:
+        self.credentials = Credentials.new(encrypted=encrypted)
+        self._entrance = Entrance(host, self.credentials)
 
     @property
     def address(self) -> Address:
@@ -60,7 +59,7 @@ class Rendezvous:
         Raises PoolFailed when `seconds` are over, when `over` says why nobody comes any more, and
         where a member is not what this process is.
         """
-        links: dict[int, dict[str, Connection]] = {}
+        links: dict[int, dict[str, Link]] = {}
         hellos: dict[int, Hello] = {}
         try:
             self._await(count, monotonic() + seconds, over, links, hellos)
@@ -75,7 +74,7 @@ class Rendezvous:
         count: int,
         until: float,
         over: Callable[[], str | None],
-        links: dict[int, dict[str, Connection]],
+        links: dict[int, dict[str, Link]],
         hellos: dict[int, Hello],
     ) -> None:
         own = identity()

@@ -26,9 +26,9 @@ by_city: Node = Reduce(guests, (1,), (Aggregate("count", None, "n", INT, False),
 
 
 @pytest.fixture
-def pool() -> Iterator[ClusterPool]:
+def pool(encrypted: bool) -> Iterator[ClusterPool]:
     """A cluster of two threads, with a hundred guests of ten cities."""
-    with Threads(2) as pool:
+    with Threads(2, encrypted=encrypted) as pool:
         pool.create_input("guests", GUESTS, ["id"])
         change(pool, range(100), 1)
         yield pool
@@ -164,15 +164,15 @@ def lost(pool: Processes, act: Callable[[int], object]) -> str:
     return heard[0]
 
 
-def test_a_process_that_ended_is_missed_though_nobody_asks_it() -> None:
-    with Processes(2) as pool:
+def test_a_process_that_ended_is_missed_though_nobody_asks_it(encrypted: bool) -> None:
+    with Processes(2, encrypted=encrypted) as pool:
         assert "member 1" in lost(pool, lambda pid: os.kill(pid, signal.SIGKILL))
         with pytest.raises(PoolFailed, match="member 1"):
             pool.shares()
 
 
-def test_a_process_that_is_frozen_is_given_up() -> None:
-    with Processes(2, lost_seconds=1) as pool:
+def test_a_process_that_is_frozen_is_given_up(encrypted: bool) -> None:
+    with Processes(2, encrypted=encrypted, lost_seconds=1) as pool:
         try:
             reason = lost(pool, lambda pid: os.kill(pid, signal.SIGSTOP))
         finally:
@@ -180,8 +180,8 @@ def test_a_process_that_is_frozen_is_given_up() -> None:
         assert reason == "member 1 of the cluster has said nothing for 1 seconds"
 
 
-def test_a_command_under_way_ends_once_a_member_is_given_up() -> None:
-    with Processes(2, lost_seconds=1) as pool:
+def test_a_command_under_way_ends_once_a_member_is_given_up(encrypted: bool) -> None:
+    with Processes(2, encrypted=encrypted, lost_seconds=1) as pool:
         pool.create_input("guests", GUESTS, ["id"])
         os.kill(pool.processes[1], signal.SIGSTOP)
         try:

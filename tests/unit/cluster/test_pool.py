@@ -53,9 +53,9 @@ count = Aggregate("count", None, "n", INT, False)
 
 
 @pytest.fixture(scope="module")
-def processes() -> Iterator[ClusterPool]:
+def processes(encrypted: bool) -> Iterator[ClusterPool]:
     """A cluster of two processes, which take some seconds to start."""
-    with Processes(members=2, max_rounds=50) as pool:
+    with Processes(members=2, encrypted=encrypted, max_rounds=50) as pool:
         yield pool
 
 
@@ -201,8 +201,10 @@ def test_an_input_that_only_grows_refuses_deletions_before_any_row_is_fed(
     processes.drop_input("grows")
 
 
-def test_a_process_that_is_killed_fails_the_cluster_and_ends_the_others() -> None:
-    with Processes(members=2) as pool:
+def test_a_process_that_is_killed_fails_the_cluster_and_ends_the_others(
+    encrypted: bool,
+) -> None:
+    with Processes(members=2, encrypted=encrypted) as pool:
         pool.create_input("edges", EDGES, ["src", "dst"])
         pool.install("degrees", Reduce(edges, (1,), (count,)), key=["dst"])
         os.kill(pool.processes[1], signal.SIGKILL)

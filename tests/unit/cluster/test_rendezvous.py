@@ -13,8 +13,8 @@ from ivm.errors import PoolFailed
 
 
 @pytest.fixture
-def rendezvous() -> Iterator[Rendezvous]:
-    rendezvous = Rendezvous("127.0.0.1")
+def rendezvous(encrypted: bool) -> Iterator[Rendezvous]:
+    rendezvous = Rendezvous("127.0.0.1", encrypted=encrypted)
     yield rendezvous
     rendezvous.close()
 
@@ -24,7 +24,7 @@ def come(rendezvous: Rendezvous, number: int) -> Thread:
 
     def run() -> None:
         with suppress(EOFError, OSError):
-            member.run(rendezvous.address, rendezvous.secret, number)
+            member.run(rendezvous.address, rendezvous.credentials, number)
 
     thread = Thread(target=run)
     thread.start()
