@@ -14,6 +14,7 @@
 - `node_hash`: structural hashes and equality of nodes, and answers about them, computed once each
 - `node`: the base of nodes: all that others must know of a kind, said once in its class
 - `nodes`: nodes that denote collections, installed by `Pool.install`
+- `partial_sums`: what processes may add up before rows travel to the owners of their keys
 - `schema_checks`: checks that columns, keys and expressions fit a schema
 - `selectivity`: the share of rows for which a condition is true
 - `text`: texts of expressions, aggregates, window calls and orders, as in `sum($1)`

@@ -22,7 +22,6 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.exchange_node import Exchange
 from ivm.dataflow.expressions import Call, Column, Expression
 from ivm.dataflow.loop_nodes import passed_names
@@ -49,15 +48,13 @@ from ivm.dataflow.nodes import (
     Union,
     Window,
 )
+from ivm.dataflow.partial_sums import adds_up, combined, narrowed, sum_of_parts, summed_columns
 from ivm.errors import Unsupported
 
 Placement: TypeAlias = tuple[int, ...] | None
 """The columns whose owner has a row, in order; None if any process may have it."""
 
 Placed = tuple[Node, Placement]
-
-MOST_DIGITS = 38
-"""Digits of the widest decimal."""
 
 
 def distributed(node: Node, placed: Mapping[str, tuple[int, ...]]) -> Placed:
@@ -125,7 +122,7 @@ class _Distribution:
                 return self._union(node)
             case Consolidate() | Distinct() | Threshold():
                 below, placement = together(self.of(node.input), range(len(node.schema)))
-                return replace(node, input=below), placement
+                return replace(node, input=combined(below, ())), placement
             case Reduce():
                 return self._reduced(node)
             case TopK() | Window():
@@ -164,7 +161,12 @@ class _Distribution:
         given = self.of(node.input)
         if given[1] != node.key == () and all(adds_up(node, a) for a in node.aggregates):
             given, node = (replace(node, input=given[0]), None), sum_of_parts(node)
+        node = replace(node, input=given[0])
         below, placement = together(given, node.key)
+        if below is not given[0] and summed_columns(node) is not None:
+            node = narrowed(node)
+            below, placement = exactly((node.input, None), node.key)
+            below = combined(below, summed_columns(node) or ())
         assert placement is not None
         return replace(node, input=below), tuple(map(node.key.index, placement))
 
@@ -200,32 +202,6 @@ class _Distribution:
                 # Terms that cancel would go round for ever in two processes.
                 bodies[name] = together(bodies[name], range(len(body.schema)))
         return bodies
-
-
-def adds_up(node: Reduce, aggregate: Aggregate) -> bool:
-    """Whether an aggregate is the sum of what it is of parts of its rows, to the digit.
-
-    Not where a part could leave a type that the whole would not, nor in floats, whose sums are
-    rounded once.
-    """
-    if aggregate.function == "count":
-        return True
-    if aggregate.function != "sum" or aggregate.column is None:
-        return False
-    taken = node.input.schema.field(aggregate.column).type
-    if pa.types.is_decimal(aggregate.type):
-        return aggregate.type.precision == MOST_DIGITS and not pa.types.is_floating(taken)
-    return pa.types.is_int64(aggregate.type) and pa.types.is_integer(taken) and taken.bit_width < 64
-
-
-def sum_of_parts(node: Reduce) -> Reduce:
-    """The reduction of rows that are `node` of parts of its input."""
-    first = len(node.key)
-    sums = (
-        Aggregate("sum", first + i, a.name, a.type, a.nullable)
-        for i, a in enumerate(node.aggregates)
-    )
-    return Reduce(node, tuple(range(first)), tuple(sums))
 
 
 def _moved(placement: Placement, outputs: Sequence[int | None]) -> Placement:

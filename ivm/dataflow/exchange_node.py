@@ -14,7 +14,9 @@ from ivm.dataflow.text import columns_text
 class Exchange(SameColumns):
     """Exchange moves each row to the process that owns its columns `key`, or to all (None).
 
-    If the input is there `everywhere`, each process keeps what it owns, and nothing moves.
+    If the input is there `everywhere`, each process keeps what it owns, and nothing moves. Rows
+    that are only counted, and of which the columns `summed` are only added up, may travel as fewer
+    with the same counts and sums (None: they may not).
 
     >>> import pyarrow as pa
     >>> from ivm.dataflow.nodes import Get
@@ -25,6 +27,7 @@ class Exchange(SameColumns):
 
     key: tuple[int, ...] | None
     everywhere: bool = False
+    summed: tuple[int, ...] | None = None
     expressions = ()
     passes_rows_on = True
     keeps_growth = True
@@ -35,4 +38,5 @@ class Exchange(SameColumns):
     def text(self, type_text: TypeText) -> str:
         if self.key is None:
             return "to all"
-        return f"{'own ' if self.everywhere else ''}by {columns_text(self.key)}"
+        added = "" if self.summed is None else ", added up"
+        return f"{'own ' if self.everywhere else ''}by {columns_text(self.key)}{added}"

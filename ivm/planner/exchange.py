@@ -12,33 +12,40 @@ from ivm.physical.operation import Names, Operation
 from ivm.physical.operations import Strings
 from ivm.physical.scopes import Planned
 from ivm.planner.planning import Planners, Planning
-from ivm.rows.format import row_format, string_words
+from ivm.rows.format import Place, row_format, string_words
 from ivm.rows.hashing import Partitioner
 from ivm.rows.interner import Interner
 from ivm.rows.layout import Layout
+
+Summed = tuple[int, int, int, int]
+"""A column that is added up: its word, how many it has, and the word and the bit of its NULL."""
 
 
 @dataclass(frozen=True)
 class Scatter(
     Operation, makes=ScatterOperator, puts_out_what_it_reads=False, planned_as=MeetingPlan
 ):
-    """Rows sent to the owners of `key`, or to all processes (None)."""
+    """Rows sent to the owners of `key`, or to all processes (None).
+
+    `summed` are the columns that are only added up, where rows may travel as fewer.
+    """
 
     source: Planned
     key: tuple[int, ...] | None
     owners: Partitioner | None
     interner: Interner
     strings: Strings
+    summed: tuple[Summed, ...] | None
     mesh: Mesh
 
     @property
     def arguments(self) -> tuple[object, ...]:
         words = tuple(word for word, _ in self.strings)
-        return (self.source, self.owners, self.interner, words, self.mesh)
+        return (self.source, self.owners, self.interner, words, self.summed, self.mesh)
 
     def text(self, names: Names) -> str:
         to = "all" if self.key is None else f"owners of {columns_text(self.key)}"
-        return f"{self.source} to {to}"
+        return f"{self.source} to {to}{'' if self.summed is None else ', added up'}"
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,13 @@ def plan_exchange(planning: Planning, node: Exchange) -> Planned:
     if node.everywhere and key is not None and owners is not None:
         return planning.stage(form, Own(source, key, owners, mesh))
     strings = string_words(node.schema.types, form)
-    return planning.stage(form, Scatter(source, key, owners, planning.interner, strings, mesh))
+    summed = None if node.summed is None else tuple(_summed(form.places[c]) for c in node.summed)
+    sent = Scatter(source, key, owners, planning.interner, strings, summed, mesh)
+    return planning.stage(form, sent)
+
+
+def _summed(place: Place) -> Summed:
+    return place.word, place.words, place.null_word, place.null_bit
 
 
 PLANNERS: Planners = {Exchange: plan_exchange}

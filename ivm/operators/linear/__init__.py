@@ -1,5 +1,6 @@
 """Linear operators: the output of a sum of inputs is the sum of their outputs.
 
+- `combiner`: few updates in the place of many that add up to the same counts and sums
 - `consolidate`: equal updates of an activation added up, and zeros dropped
 - `exchange`: every row of a sum sent to the shard that owns its key
 - `flat_map`: a Python function from rows to any number of rows, called once for a vector of updates

@@ -1,6 +1,7 @@
 from libcpp.vector cimport vector
 
 from ivm.operators.base.operator cimport Operator
+from ivm.operators.linear.combiner cimport Summed
 from ivm.rows.hashing cimport Partitioner
 from ivm.rows.interner cimport Interner
 from ivm.rows.updates cimport Updates
@@ -13,6 +14,8 @@ cdef class Scatter(Operator):
     cdef Partitioner partitioner    # finds the owners; None where all members are to have all rows
     cdef Interner interner
     cdef vector[int] strings        # words that hold strings
+    cdef bint combines              # whether rows may travel as fewer, with the same counts,
+    cdef vector[Summed] summed      # and sums of these columns
     cdef vector[Updates] outgoing   # rows for each member, while blocks are made; empty between steps
     cdef Updates received           # rows for this one, its own among them, until it steps
     # The source's rows as a block for each member, empty bytes where there are none; this member's are received.

@@ -18,6 +18,7 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from ivm.operators.base.operator cimport Operator, Region, let_go
+from ivm.operators.linear.combiner cimport Summed, combine
 from ivm.rows.hashing cimport Partitioner, owner_of
 from ivm.rows.interner cimport NO_STRING, Interner
 from ivm.rows.updates cimport (
@@ -32,16 +33,20 @@ cdef enum:
 cdef class Scatter(Operator):
     """Sends the rows of `source` to their owners among the members of `mesh`, or to all without a `partitioner`.
 
-    `strings` are the words of a row that hold strings.
+    `strings` are the words of a row that hold strings. If rows are only counted, and the columns `summed` added up,
+    fewer may travel (None: they may not); a column is (word, words, word of its NULL, bit of that).
     """
 
     def __init__(self, Region region, int row_words, Operator source, Partitioner partitioner,
-                 Interner interner, tuple strings, mesh):
+                 Interner interner, tuple strings, summed, mesh):
         self.source = source
         self.partitioner = partitioner
         self.interner = interner
         for word in strings:
             self.strings.push_back(word)
+        self.combines = summed is not None
+        for word, words, null_word, null_bit in summed or ():
+            self.summed.push_back(Summed(word, words, null_word, null_bit))
         self.mesh = mesh
         self.received = empty_updates(row_words, region.depth)
         self.outgoing.resize(mesh.members, self.received)
@@ -74,6 +79,10 @@ cdef class Scatter(Operator):
         cdef list made = []
         with nogil:
             self.deal()
+            if self.combines:
+                for member in range(self.outgoing.size()):
+                    if member != own:
+                        combine(&self.outgoing[member], &self.summed)
         for member in range(self.outgoing.size()):
             if member == own or self.outgoing[member].length == 0:
                 made.append(b"")

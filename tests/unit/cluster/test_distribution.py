@@ -84,10 +84,14 @@ GOLDEN: dict[str, tuple[Node, str, tuple[int, ...] | None]] = {
         "Reduce(rows)",
         (1,),
     ),
-    "a reduction by another key moves rows": (by_b, "Reduce(by ($1): rows)", (0,)),
+    "a reduction by another key moves rows": (
+        by_b,
+        "Reduce(by ($0), added up: Map(rows))",
+        (0,),
+    ),
     "a reduction of a reduction by its key stays": (
         Reduce(by_b, (0,), (count,)),
-        "Reduce(Reduce(by ($1): rows))",
+        "Reduce(Reduce(by ($0), added up: Map(rows)))",
         (0,),
     ),
     "a projection that keeps the key keeps the place": (
@@ -119,7 +123,8 @@ GOLDEN: dict[str, tuple[Node, str, tuple[int, ...] | None]] = {
     ),
     "a recursion exchanges once in a round": (
         reach,
-        "Iterate(Distinct(by ($0): Union(Map(edges), Join(Arrange(x), Arrange(by ($0): edges)))))",
+        "Iterate(Distinct(by ($0), added up: "
+        "Union(Map(edges), Join(Arrange(x), Arrange(by ($0): edges)))))",
         (0,),
     ),
 }
@@ -172,14 +177,15 @@ def total(taken: pa.DataType, given: pa.DataType, *others: Aggregate) -> str:
 
 
 def test_a_sum_over_all_rows_is_summed_before_it_travels() -> None:
-    of_parts = "Reduce(by (): Reduce(table))"
+    of_parts = "Reduce(by (), added up: Reduce(table))"
     assert total(pa.int32(), INT, count) == of_parts
     assert total(INT, pa.decimal128(38, 0), count) == of_parts
     assert total(pa.decimal128(12, 2), pa.decimal128(38, 2)) == of_parts
 
 
 def test_a_sum_whose_parts_may_not_be_exact_is_made_by_one_process() -> None:
-    by_one = "Reduce(by (): table)"
+    by_one = "Reduce(by (), added up: Map(table))"
     assert total(INT, INT) == by_one
     assert total(pa.float64(), pa.float64()) == by_one
-    assert total(pa.int32(), INT, Aggregate("min", 1, "least", pa.int32(), True)) == by_one
+    least = Aggregate("min", 1, "least", pa.int32(), True)
+    assert total(pa.int32(), INT, least) == "Reduce(by (): table)"
