@@ -16,6 +16,10 @@ from ivm.cluster.member import run
 from ivm.cluster.rendezvous import Rendezvous
 
 _CRASHED = re.compile(r"Python worker exited unexpectedly \(crashed\)")
+_UNFIT = re.compile(
+    r"^(?:ModuleNotFoundError|ImportError|AttributeError|TypeError): .*", re.MULTILINE
+)
+"""Raised by a task whose process lacks something that the service has told it to use."""
 
 
 def slots(spark: SparkSession) -> int:
@@ -67,6 +71,11 @@ def _reason(report: str) -> str:
         return (
             f"{crash[0]}. Where that goes on, an executor has too little memory, or a processor "
             "that lacks instructions which the extensions were compiled for (IVM_MARCH)"
+        )
+    if (unfit := _UNFIT.search(report)) is not None:
+        return (
+            f"{unfit[0]}. So it is where executors run another release of ivm than the service, or "
+            "none: all hosts need the same image"
         )
     lines = [line.strip() for line in report.splitlines() if line.strip()]
     told = [line for line in lines if "SparkException" in line or "Error" in line]

@@ -7,6 +7,7 @@ their pool. A lost one takes the pool with it.
 - `beside`: a dataflow that catches up on a thread of its own, while its member obeys commands
 - `calls`: calls of a cluster to its members, in one order, and reads beside them
 - `credentials`: by what the processes of a cluster know each other, and encrypt if they do
+- `hello`: the first message of a member, which every release can read
 - `identity`: what has to be the same in all members
 - `lending`: a member's pool, which lends its cluster holds and batches by number
 - `lent`: holds and batches that stay with members, as the cluster has them

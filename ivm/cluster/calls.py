@@ -12,8 +12,9 @@ from pickle import PicklingError
 from threading import Lock
 from typing import Any, TypeAlias
 
+from ivm.cluster.hello import COMMANDS, PULSE, READS
 from ivm.cluster.pulse import Pulse
-from ivm.cluster.rendezvous import COMMANDS, PULSE, READS, Member
+from ivm.cluster.rendezvous import Member
 from ivm.cluster.replies import Done, Refused, Reply, broken
 from ivm.errors import DataflowFailed, PoolFailed, Unsupported
 

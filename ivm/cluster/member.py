@@ -11,11 +11,11 @@ from threading import Thread
 from typing import Any
 
 from ivm.cluster.credentials import Credentials
+from ivm.cluster.hello import COMMANDS, PULSE, READS, Hello
 from ivm.cluster.identity import identity
 from ivm.cluster.lending import LendingPool
 from ivm.cluster.links import Address, Entrance, Link, enter
 from ivm.cluster.mesh import connect
-from ivm.cluster.rendezvous import COMMANDS, PULSE, READS, Hello
 from ivm.cluster.replies import Done, Reply, broken, refused
 from ivm.errors import IvmError, OutOfMemory, PoolFailed
 
@@ -30,11 +30,11 @@ def run(address: Address, credentials: Credentials, number: int) -> None:
     with enter(address, credentials) as commands:
         with Entrance(commands.local_host, credentials) as entrance:
             hello = Hello(number, COMMANDS, entrance.address, identity())
-            commands.send(hello)
+            commands.send_bytes(hello.message())
             reads = enter(address, credentials)
-            reads.send(hello._replace(kind=READS))
+            reads.send_bytes(hello._replace(kind=READS).message())
             pulse = enter(address, credentials)
-            pulse.send(hello._replace(kind=PULSE))
+            pulse.send_bytes(hello._replace(kind=PULSE).message())
             _aside(pulse, _echo)
             addresses, bounds = commands.recv()
             mesh, beside = connect(number, entrance, addresses, credentials, count=2)

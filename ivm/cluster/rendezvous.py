@@ -5,27 +5,16 @@ from time import monotonic
 from typing import NamedTuple
 
 from ivm.cluster.credentials import Credentials
-from ivm.cluster.identity import Identity, identity
+from ivm.cluster.hello import KINDS, MOST_BYTES, Hello, heard
+from ivm.cluster.identity import identity
 from ivm.cluster.links import Address, Entrance, Link
 from ivm.errors import PoolFailed
 
-COMMANDS, READS, PULSE = KINDS = ("commands", "reads", "pulse")
-"""The connections of each member: by what they are for."""
+HELLO_SECONDS = 10.0
+"""The time in which one that was let in is to say who it is."""
 
 LOOK_SECONDS = 0.2
 """The pause between two looks whether members can still come."""
-
-
-class Hello(NamedTuple):
-    """The first message of a member on each connection: its number, and what that one is for.
-
-    `entrance` is where other members find it.
-    """
-
-    number: int
-    kind: str
-    entrance: Address
-    identity: Identity
 
 
 class Member(NamedTuple):
@@ -85,14 +74,38 @@ class Rendezvous:
                 missing = sorted(set(range(count)) - hellos.keys())
                 raise PoolFailed(f"members {missing} of the cluster did not come in time")
             try:
-                connection = self._entrance.accept(LOOK_SECONDS)
-                hello: Hello = connection.recv()
-            except (TimeoutError, EOFError, OSError):
+                link = self._entrance.accept(LOOK_SECONDS)
+                hello = _greeted(link, count)
+            except (EOFError, OSError):  # nobody came, or one that has gone again
                 continue
             hellos[hello.number] = hello
-            links.setdefault(hello.number, {})[hello.kind] = connection
+            links.setdefault(hello.number, {})[hello.kind] = link
             if (differing := own.differs(hello.identity)) is not None:
                 raise PoolFailed(
                     f"member {hello.number} on host {hello.identity.host} differs from this "
                     f"process in {differing}: all hosts need the same image"
                 )
+
+
+def _greeted(link: Link, count: int) -> Hello:
+    """The hello of one of `count` members, within a time (raises EOFError, OSError, PoolFailed).
+
+    The link stays open only where there is one.
+    """
+    host = link.socket.getpeername()[0]
+    try:
+        link.socket.settimeout(HELLO_SECONDS)
+        hello = heard(link.recv_bytes(MOST_BYTES))
+        if not 0 <= hello.number < count:
+            raise ValueError(f"member {hello.number} of {count}")
+        link.socket.settimeout(None)
+    except ValueError as error:
+        link.close()
+        raise PoolFailed(
+            f"the executor at {host} runs another release of ivm than the service, which does not "
+            "understand what it says first: all hosts need the same image"
+        ) from error
+    except (EOFError, OSError):
+        link.close()
+        raise
+    return hello

@@ -122,12 +122,14 @@ def test_with_a_secret_its_parts_let_one_another_in_and_nobody_sees_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IVM_CLUSTER_SECRET", SECRET)
-    with SparkCluster.started(tmp_path / "spark", workers=1, cores=2) as spark:
-        cluster = json.dumps({"shards": 1, "secret": SECRET})
+    with SparkCluster.started(tmp_path / "spark", workers=1, cores=3) as spark:
+        cluster = json.dumps({"shards": 2, "secret": SECRET})
         settings = {"IVM_SPARK_MASTER": spark.master, "IVM_CLUSTER": cluster}
         with served(tmp_path, settings) as service:
             service.wait_ready()
             assert not [each for each in commands() if SECRET in each]
+            with Client(service.url) as client:
+                assert [shard["shard"] for shard in client.cluster()] == [0, 1]
 
 
 def test_a_master_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 """Members that come are told of one another; what cannot be of one cluster is refused by name."""
 
+import pickle
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Thread
 
 import pytest
 
 from ivm.cluster import member
+from ivm.cluster.hello import COMMANDS, Hello
 from ivm.cluster.identity import identity
+from ivm.cluster.links import enter
 from ivm.cluster.rendezvous import Rendezvous
 from ivm.errors import PoolFailed
 
@@ -65,6 +69,41 @@ def test_one_that_encodes_rows_otherwise_is_refused(
         rendezvous.members(1, 30)
     rendezvous.close()
     thread.join()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pickle.dumps(("a class that is not here", 0)),
+        b"",
+        b"\xff\xfe",
+        b"[1, 2]",
+        b'{"number": 0, "release": "2.0"}',
+        Hello(0, "a fourth kind", ("127.0.0.1", 1), identity()).message(),
+        Hello(7, COMMANDS, ("127.0.0.1", 1), identity()).message(),
+    ],
+)
+def test_one_that_says_first_what_no_member_of_this_release_says_is_told_of(
+    rendezvous: Rendezvous, message: bytes
+) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        entered = threads.submit(enter, rendezvous.address, rendezvous.credentials)
+        greeting = threads.submit(lambda: entered.result().send_bytes(message))
+        with pytest.raises(PoolFailed, match=r"at 127\.0\.0\.1 runs another release.*same image"):
+            rendezvous.members(1, 30)
+        greeting.result()
+        entered.result().close()
+
+
+def test_one_that_says_nothing_is_not_waited_for_for_ever(
+    rendezvous: Rendezvous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ivm.cluster.rendezvous.HELLO_SECONDS", 0.5)
+    with ThreadPoolExecutor(1) as threads:
+        entered = threads.submit(enter, rendezvous.address, rendezvous.credentials)
+        with pytest.raises(PoolFailed, match=r"members \[0\] of the cluster did not come in time"):
+            rendezvous.members(1, 2)
+        entered.result().close()
 
 
 def test_those_that_do_not_come_are_named(rendezvous: Rendezvous) -> None:
