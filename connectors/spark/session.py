@@ -15,6 +15,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 import connectors
+from connectors.errors import SparkUnavailable
 from connectors.spark.java import java_home
 from connectors.spark.stderr import logged
 
@@ -99,6 +100,18 @@ def create_session(
     conf.set("spark.driver.host", host).set("spark.driver.bindAddress", host)
     conf.set("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
     conf.set("spark.executorEnv.PYTHONSAFEPATH", "1")
+    try:
+        return _started(conf, secret)
+    except Py4JError as error:
+        _end_jvm()
+        if master.startswith("local"):
+            raise
+        reason = f"{master} (spark_master) does not answer, or has another secret (cluster.secret)"
+        raise SparkUnavailable(reason) from error
+
+
+def _started(conf: SparkConf, secret: str | None) -> SparkSession:
+    """The session of this process, made by `conf` if there is none (raises Py4JError)."""
     if SparkContext._active_spark_context is None:
         with logged() as stderr:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
@@ -160,11 +173,18 @@ def stop_session(session: SparkSession, seconds: float = 10.0) -> None:
 
     Returns when the JVM has removed its temporary files; after `seconds` it is killed.
     """
+    if SparkContext._gateway is not None:
+        with suppress(Py4JError, OSError):
+            session.stop()
+        _end_jvm(seconds)
+
+
+def _end_jvm(seconds: float = 10.0) -> None:
+    """End the JVM of this process, if there is one; after `seconds` it is killed."""
     gateway: Any = SparkContext._gateway
     if gateway is None:
         return
     with suppress(Py4JError, OSError):
-        session.stop()
         gateway.shutdown()
     SparkContext._gateway = SparkContext._jvm = None
     gateway.proc.stdin.close()  # at which the JVM ends
