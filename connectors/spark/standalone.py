@@ -23,14 +23,31 @@ from connectors.spark.session import secured
 
 SECRET = "IVM_CLUSTER_SECRET"
 HOST = typer.Option(help="the address to listen at", default_factory=socket.gethostname)
+# Seconds in which those that a master knew before have to answer it, which else takes a minute to
+# notice that an application has ended meanwhile.
+RECOVERY_SECONDS = 15
+# A worker asks for its master once a minute; one that gives up ends, and its executors with it.
+WITHOUT_END = 2**31 - 1
 
 app = typer.Typer(add_completion=False, help=__doc__)
 
 
 @app.command()
-def master(host: Annotated[str, HOST], port: int = 7077) -> None:
-    """Run a master, which knows the workers and places executors on them."""
-    _become("master.Master", "--host", host, "--port", str(port), "--webui-port", "0")
+def master(
+    host: Annotated[str, HOST],
+    port: int = 7077,
+    recovery: Annotated[Path, typer.Option(help="a directory of what it knows")] = Path("recovery"),
+) -> None:
+    """Run a master, which knows the workers and places executors on them.
+
+    One that comes back and has lost its directory ends the executors that it no longer knows.
+    """
+    properties = {
+        "spark.deploy.recoveryMode": "FILESYSTEM",
+        "spark.deploy.recoveryDirectory": str(recovery.resolve()),
+        "spark.deploy.recoveryTimeout": f"{RECOVERY_SECONDS}s",
+    }
+    _become("master.Master", properties, "--host", host, "--port", str(port))
 
 
 @app.command()
@@ -43,10 +60,11 @@ def worker(
 ) -> None:
     """Run a worker, which starts executors; their Python is this one."""
     size = ("--cores", str(cores), "--memory", memory, "--work-dir", str(work))
-    _become("worker.Worker", "--host", host, *size, "--webui-port", "0", master)
+    properties = {"spark.worker.maxRegistrationRetries": str(WITHOUT_END)}
+    _become("worker.Worker", properties, "--host", host, *size, master)
 
 
-def _become(main: str, *options: str) -> None:
+def _become(main: str, properties: Mapping[str, str], *options: str) -> None:
     """Run a class of Spark's in place of this process (raises JavaMissing)."""
     home = Path(next(iter(pyspark.__path__)))
     environment = {
@@ -59,9 +77,9 @@ def _become(main: str, *options: str) -> None:
         environment["JAVA_HOME"] = str(java)
     program = str(home / "bin" / "spark-class")
     secret = environment.pop(SECRET, None)
-    properties = _written({"spark.master.rest.enabled": "false", **secured(secret)})
-    command = [program, f"org.apache.spark.deploy.{main}", "--properties-file", properties]
-    os.execve(program, [*command, *options], environment)
+    file = _written({"spark.master.rest.enabled": "false", **properties, **secured(secret)})
+    command = [program, f"org.apache.spark.deploy.{main}", "--properties-file", file]
+    os.execve(program, [*command, "--webui-port", "0", *options], environment)
 
 
 def _written(properties: Mapping[str, str]) -> str:

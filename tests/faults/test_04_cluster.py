@@ -73,6 +73,61 @@ def test_04_shards_executors_and_a_worker_are_killed_and_none_of_their_changes_l
         system.stop()
 
 
+def test_04_deltas_go_on_while_the_master_is_away_and_once_it_has_come_back(
+    tmp_path: Path, broker: Broker, spark: SparkCluster, load: Load
+) -> None:
+    system = System(tmp_path, broker, load, on(spark, shards=2))
+    system.start()
+    try:
+        await_changes(system)
+        before = beginnings(system.service)
+        spark.kill_master()
+        await_deltas(system)
+        spark.start_master()
+        await_deltas(system)
+        assert beginnings(system.service) == before
+        with begins_anew(system.service):
+            os.kill(spark.executors()[0], signal.SIGKILL)
+        expect_all(system)
+    finally:
+        system.stop()
+
+
+def test_04_a_master_that_comes_back_and_has_forgotten_all_lets_the_service_begin_anew(
+    tmp_path: Path, broker: Broker, spark: SparkCluster, load: Load
+) -> None:
+    system = System(tmp_path, broker, load, on(spark, shards=2))
+    system.start()
+    try:
+        await_changes(system)
+        with begins_anew(system.service):
+            spark.kill_master()
+            spark.forget()
+            spark.start_master()
+        assert len(shards(system)) == 2
+        expect_all(system)
+    finally:
+        system.stop()
+
+
+def test_04_an_executor_that_dies_while_the_master_is_away_waits_for_it(
+    tmp_path: Path, broker: Broker, spark: SparkCluster, load: Load
+) -> None:
+    system = System(tmp_path, broker, load, on(spark, shards=2))
+    system.start()
+    try:
+        await_changes(system)
+        spark.kill_master()
+        os.kill(spark.executors()[0], signal.SIGKILL)
+        await_true("Spark has given up", lambda: beginnings(system.service) == 2)
+        await_true("the setting is named", lambda: "spark_master" in told(system.service))
+        spark.start_master()
+        system.await_ready()
+        expect_all(system)
+    finally:
+        system.stop()
+
+
 def test_07_a_shard_that_was_frozen_is_given_up_and_ends_when_it_goes_on(
     tmp_path: Path, broker: Broker, spark: SparkCluster, load: Load
 ) -> None:
@@ -162,6 +217,13 @@ def await_changes(system: System) -> None:
     with Client(system.service.url) as client:
         before = reflected(client)
         await_true("changes", lambda: reflected(client) >= before + CHANGES)
+
+
+def await_deltas(system: System) -> None:
+    """Wait until a thousand changes more were applied, and a topic has deltas of them."""
+    before = len(system.broker.read_committed("paid"))
+    await_changes(system)
+    await_true("deltas", lambda: len(system.broker.read_committed("paid")) > before)
 
 
 def reflected(client: Client) -> int:
