@@ -32,6 +32,10 @@ class Exchange(SameColumns):
     passes_rows_on = True
     keeps_growth = True
 
+    @property
+    def constant_columns(self) -> tuple[int, ...]:
+        return self.input.constant_columns
+
     def check(self) -> None:
         key_exists("an exchange", self.schema, self.key or ())
 

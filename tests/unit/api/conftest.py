@@ -12,6 +12,7 @@ from api.runtime import Runtime
 from api.settings import Settings
 from tests.unit.api.described import Described
 from tests.unit.api.direct import DirectPipeline
+from tests.unit.api.engines import ENGINES, choose
 from tests.unit.api.filed import close_all
 
 ORDERS = {
@@ -40,6 +41,12 @@ def _closing() -> Iterator[None]:
     """After a test nothing of its services stays open."""
     yield
     close_all()
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that uses this is run on each engine."""
+    choose(request.param, monkeypatch)
 
 
 @pytest.fixture

@@ -58,6 +58,9 @@ class DirectPipeline:
     def prepare(self) -> None:
         """There is nothing to make ready."""
 
+    def session(self) -> None:
+        """There is no Spark."""
+
     def start(self, tables: Sequence[TableSpec]) -> None:
         self.tables = {spec.name: spec for spec in tables}
         self.state = "running"

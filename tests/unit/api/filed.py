@@ -61,6 +61,9 @@ class FilePipeline:
     def prepare(self) -> None:
         """There is nothing to make ready."""
 
+    def session(self) -> None:
+        """There is no Spark."""
+
     def start(self, tables: Sequence[TableSpec]) -> None:
         topics = {spec.name: spec.topic for spec in tables}
         for name, topic in self._journal.tables.items():

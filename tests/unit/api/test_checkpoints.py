@@ -18,6 +18,8 @@ from connectors.tables.spec import TableSpec
 from tests.unit.api.filed import make_runtime, pipeline_of, runtime_on, take_checkpoint, write_rows
 from tests.unit.connectors.records import record
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 FIELDS: list[pa.Field] = [
     pa.field("id", pa.int64(), nullable=False),
     pa.field("customer", pa.string(), nullable=False),

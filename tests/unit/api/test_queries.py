@@ -22,7 +22,7 @@ from views.compile import CompiledQuery, compile_query
 
 
 @pytest.fixture(autouse=True)
-def filled(pipeline: DirectPipeline) -> DirectPipeline:
+def filled(engine: None, pipeline: DirectPipeline) -> DirectPipeline:
     """Three orders of ada and bob."""
     pipeline.deliver(
         "orders",

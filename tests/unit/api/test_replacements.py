@@ -17,6 +17,8 @@ from tests.unit.api.test_widening import NOTE, deltas, order, rows, table, write
 from views.errors import StillUsed, UnknownName
 from views.lowering.temporal_filter import CLOCK
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 TOTALS = "SELECT customer, sum(amount)::bigint AS total FROM orders GROUP BY customer"
 LARGE = "SELECT customer, sum(amount)::bigint AS total FROM orders WHERE id > 1 GROUP BY customer"
 COUNTED = (

@@ -10,6 +10,8 @@ from fastapi.testclient import TestClient
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.orders import order
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 ROWS = "/v1/views/totals/rows"
 
 
