@@ -16,9 +16,11 @@ from ivm.results import (
     Forecast,
     Foretold,
     Found,
+    LoopInfo,
     OperatorInfo,
     Operators,
     ReusedInfo,
+    RoundClass,
     Snapshot,
     Spent,
 )
@@ -124,12 +126,34 @@ def _operator(alike: Sequence[OperatorInfo]) -> OperatorInfo:
     """The account of one operator; its last step is that of the member it took longest."""
     steps = [info.step for info in alike if info.step is not None]
     rows = [info.rows for info in alike if info.rows is not None]
+    loops = [info.rounds for info in alike if info.rounds is not None]
     return replace(
         alike[0],
         rows=sum(rows) if rows else None,
         bytes=sum(info.bytes for info in alike),
         seconds=sum(info.seconds for info in alike),
         step=max(steps, key=lambda step: step.seconds, default=None),
+        rounds=_loop(loops) if loops else None,
+    )
+
+
+def _loop(alike: Sequence[LoopInfo]) -> LoopInfo:
+    """The account of one loop: the changes of all members, in the rounds of the one that ran most.
+
+    A member counts the rounds in which it had work.
+    """
+    classes: dict[int, RoundClass] = {}
+    for each in chain.from_iterable(info.classes for info in alike):
+        so_far = classes.get(each.first, replace(each, rounds=0, changes=0))
+        rounds, changes = max(so_far.rounds, each.rounds), so_far.changes + each.changes
+        classes[each.first] = replace(each, rounds=rounds, changes=changes)
+    return LoopInfo(
+        max(info.rounds for info in alike),
+        max(info.most_rounds for info in alike),
+        max(info.last_round for info in alike),
+        max(info.step_rounds for info in alike),
+        max(info.step_last_round for info in alike),
+        tuple(classes[first] for first in sorted(classes)),
     )
 
 

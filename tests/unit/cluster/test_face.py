@@ -13,9 +13,10 @@ import pytest
 from ivm.cluster.pool import AnyPool, ClusterPool
 from ivm.cluster.processes import Processes
 from ivm.dataflow.aggregates import Aggregate
-from ivm.dataflow.nodes import Get, Node, Reduce, project
+from ivm.dataflow.nodes import Arrange, Get, Iterate, Join, Node, Recursive, Reduce, Union, project
 from ivm.errors import PoolFailed, TimeCompacted, UnknownCollection
 from ivm.pool import Pool
+from ivm.results import LoopInfo
 from tests.property.members import Threads
 
 INT = pa.int64()
@@ -23,6 +24,9 @@ FIELDS: list[pa.Field] = [pa.field(name, INT, nullable=False) for name in ("id",
 GUESTS = pa.schema(FIELDS)
 guests = Get("guests", GUESTS)
 by_city: Node = Reduce(guests, (1,), (Aggregate("count", None, "n", INT, False),))
+links, reached = Get("links", GUESTS), Recursive("reached", GUESTS)
+onward = Join(Arrange(reached, (1,)), Arrange(links, (0,)), (("id", 1), ("city", 2)))
+paths = Iterate((("reached", Union((links, onward))),), "reached")
 
 
 @pytest.fixture
@@ -133,6 +137,24 @@ def test_accounts_are_those_of_all_members(pool: ClusterPool) -> None:
     assert max(rows) >= 10
     assert sum(share.records for share in pool.shares()) >= 110
     assert pool.hydrating is None
+
+
+def test_a_loop_tells_the_changes_of_all_members(pool: ClusterPool) -> None:
+    one = alone(range(100))
+    for each in (pool, one):
+        each.create_input("links", GUESTS, ["id"])
+        each.install("paths", paths, ["id"])
+        rows = pa.record_batch([list(range(20)), list(range(1, 21))], schema=GUESTS)
+        each.feed("links", rows, np.ones(20, np.int64), each.frontier)
+        each.advance(each.frontier + 1)
+    assert [c.changes for c in loop_of(pool).classes] == [c.changes for c in loop_of(one).classes]
+    assert loop_of(pool).last_round == loop_of(one).last_round
+
+
+def loop_of(pool: AnyPool) -> LoopInfo:
+    """The account of the one loop in `paths`."""
+    (found,) = [info.rounds for info in pool.operators("paths").operators if info.rounds]
+    return found
 
 
 def test_a_plan_shows_where_rows_go_to_other_members(pool: ClusterPool) -> None:
