@@ -40,7 +40,7 @@ def run(address: Address, credentials: Credentials, number: int) -> None:
             mesh, beside = connect(number, entrance, addresses, credentials, count=2)
         try:
             pool = LendingPool(mesh, beside, **bounds)
-            _aside(reads, lambda link: _serve(link, pool))
+            _aside(reads, lambda link: _serve(link, pool, meets=False))
             _serve(commands, pool)
         finally:
             mesh.close()
@@ -57,14 +57,17 @@ def _aside(link: Link, serve: Callable[[Link], None]) -> None:
     Thread(target=run_and_close, daemon=True).start()
 
 
-def _serve(link: Link, pool: LendingPool) -> None:
-    """Carry out commands until the cluster is over, or this member has failed."""
+def _serve(link: Link, pool: LendingPool, *, meets: bool = True) -> None:
+    """Carry out commands until the cluster is over, or this member has failed.
+
+    For them a member `meets` the others, or only reads.
+    """
     while True:
         try:
             command: Command = link.recv()
         except (EOFError, OSError):
             return
-        reply, goes_on = carried_out(pool, command)
+        reply, goes_on = carried_out(pool, command, meets)
         try:
             link.send(reply)
         except OSError:
@@ -82,17 +85,17 @@ def _echo(link: Link) -> None:
             return
 
 
-def carried_out(pool: LendingPool, command: Command) -> tuple[Reply, bool]:
+def carried_out(pool: LendingPool, command: Command, meets: bool) -> tuple[Reply, bool]:
     """The reply to a command, and whether the member can go on after it.
 
-    It cannot once it may have left a meeting that others still wait for.
+    It cannot once it may have left a meeting that others still wait for, if it `meets` them.
     """
     method, arguments, named = command
     try:
         return Done(getattr(pool, method)(*arguments, **named)), True
-    except (OutOfMemory, PoolFailed) as error:
-        return broken(error), False
     except IvmError as error:
+        if isinstance(error, PoolFailed) or (meets and isinstance(error, OutOfMemory)):
+            return broken(error), False
         return refused(error), True
     except Exception as error:  # a lost connection, or an error that is not foreseen
         return broken(error), False

@@ -14,7 +14,8 @@ from ivm.cluster.pool import AnyPool, ClusterPool
 from ivm.cluster.processes import Processes
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.nodes import Arrange, Get, Iterate, Join, Node, Recursive, Reduce, Union, project
-from ivm.errors import PoolFailed, TimeCompacted, UnknownCollection
+from ivm.errors import OutOfMemory, PoolFailed, TimeCompacted, UnknownCollection
+from ivm.installed import reads
 from ivm.pool import Pool
 from ivm.results import LoopInfo
 from tests.property.members import Threads
@@ -91,6 +92,21 @@ def test_many_keys_are_looked_up_as_in_one_pool(pool: ClusterPool) -> None:
     for name in ("owners", "order", "starts", "counts"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
     assert found.rows.equals(expected.rows)
+
+
+def test_a_read_for_which_memory_is_short_is_refused_and_no_other(
+    pool: ClusterPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(reads, "snapshot", short)
+        with pytest.raises(OutOfMemory, match="guests"):
+            pool.scan("guests")
+    assert len(pool.scan("guests").counts) == 100
+
+
+def short(*_: object) -> None:
+    """Stand in for what needs more memory than there is."""
+    raise MemoryError("no memory for rows")
 
 
 def test_a_name_is_taken_over_at_one_time_on_all_members(pool: ClusterPool) -> None:
