@@ -14,12 +14,12 @@ from tests.kafka.java import await_true
 CLUSTER = {"shards": 2, "host": "ivm", "lost_seconds": 5, "wait_seconds": 10}
 VARIABLES = {"IVM_SPARK_MASTER": "spark://master:7077", "IVM_CLUSTER": json.dumps(CLUSTER)}
 PEOPLE = {
+    "connector": "http",
     "columns": [
         {"name": "id", "type": "int64", "nullable": False},
         {"name": "city", "type": "utf8", "nullable": False},
     ],
     "key": ["id"],
-    "envelope": "upsert",
 }
 BY_CITY = "SELECT city, count(*) AS people FROM people GROUP BY city"
 
