@@ -88,9 +88,11 @@ def _echo(link: Link) -> None:
 def carried_out(pool: LendingPool, command: Command, meets: bool) -> tuple[Reply, bool]:
     """The reply to a command, and whether the member can go on after it.
 
-    It cannot once it may have left a meeting that others still wait for, if it `meets` them.
+    It cannot once it may have left a meeting that others still wait for, if it `meets` them. What
+    is filled beside commands all have left together.
     """
     method, arguments, named = command
+    meets = meets and method != "take_over"
     try:
         return Done(getattr(pool, method)(*arguments, **named)), True
     except IvmError as error:

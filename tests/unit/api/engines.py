@@ -25,7 +25,9 @@ class Threads:
 
     def __init__(self, _: None, rendezvous: Rendezvous, count: int) -> None:
         self._threads = [
-            Thread(target=member.run, args=(rendezvous.address, rendezvous.secret, n), daemon=True)
+            Thread(
+                target=member.run, args=(rendezvous.address, rendezvous.credentials, n), daemon=True
+            )
             for n in range(count)
         ]
         for thread in self._threads:

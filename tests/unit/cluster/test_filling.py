@@ -11,9 +11,11 @@ import pytest
 from ivm.cluster.pool import ClusterPool
 from ivm.dataflow.aggregates import Aggregate
 from ivm.dataflow.nodes import Arrange, Distinct, Get, Iterate, Join, Node, Recursive, Reduce, Union
-from ivm.errors import BudgetExceeded
+from ivm.errors import BudgetExceeded, OutOfMemory
+from ivm.installed import filling
 from ivm.pool import Budget
 from ivm.results import Hydrating
+from ivm.runtime.hydration import Hydration
 from tests.property.members import Threads
 
 MEMBERS = 3
@@ -133,6 +135,24 @@ def test_all_members_end_what_is_over_the_budget_of_one(
     feed(pool, [-1], [-1])
     pool.install("large", by_value.input, ["key"])
     assert pool.peek("large", {"key": -1}).counts.tolist() == [1]
+
+
+def test_where_memory_is_too_short_for_one_member_all_refuse_the_dataflow(
+    pool: ClusterPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = iter([True])
+
+    class Short(Hydration):
+        def begin(self) -> None:
+            if next(short, False):
+                raise MemoryError("no memory to begin")
+            super().begin()
+
+    monkeypatch.setattr(filling, "Hydration", Short)
+    with pytest.raises(OutOfMemory, match=r"'large'.*no memory to begin"):
+        pool.install("large", large, ["value"])
+    pool.install("large", large, ["value"])
+    assert len(pool.scan("large").counts) == VALUES
 
 
 def test_a_budget_is_stopped_from_another_thread(pool: ClusterPool) -> None:
