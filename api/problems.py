@@ -63,6 +63,7 @@ STATUS = {
     "broker-refused": 503,
     "registry-unavailable": 503,
     "spark-unavailable": 503,
+    "memory-short": 503,
     "unavailable": 503,
     "records-lost": 503,
     "topic-recreated": 503,

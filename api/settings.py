@@ -105,8 +105,8 @@ class Settings(BaseSettings):
     max_recursion_bytes: int = Field(default_factory=lambda: available_bytes() // 4, ge=1)
     """Memory that a recursion may take in one step; a quarter of what there is unless set."""
     max_process_bytes: int = Field(default_factory=lambda: available_bytes() * 3 // 4, ge=1)
-    """Memory of the process beyond which recursions stop; three quarters of what there is unless
-    set."""
+    """Memory of the process, or of each shard, beyond which recursions stop, and with shards the
+    input; three quarters of what there is unless set."""
     max_recursion_seconds: float = Field(default=300.0, gt=0, le=MOST_SECONDS)
     """Time that a recursion may take in one step."""
     spark_master: str = "local[2]"

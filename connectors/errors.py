@@ -154,6 +154,14 @@ class SparkUnavailable(Unavailable):
     setting = "spark_master"
 
 
+class MemoryShort(Unavailable):
+    """A process of the engine uses more memory than it may; records wait until it uses less."""
+
+    code = "memory-short"
+    part = "cluster"
+    setting = "max_process_bytes"
+
+
 class BrokerFault(Unavailable):
     """A cluster cannot be used at present, or no more than this `topic` of it."""
 

@@ -10,6 +10,7 @@
 - `data_directory`: the version of the data directory, and the steps from older ones
 - `definition`: a view as it is declared, before it is compiled
 - `explaining`: the plan of a query as the rows of an answer
+- `headroom`: stops the input while a shard uses more memory than it may
 - `inference`: completes declarations without columns, and proposes some, by what topics hold
 - `outputs`: gives views as their sinks know them
 - `parts`: opens pool, registry, journal, pipeline and sinks on one data directory

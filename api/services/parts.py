@@ -4,6 +4,7 @@ The pipeline delivers batches to the applier, which feeds the pool and gives the
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pydantic import SecretStr
@@ -12,6 +13,7 @@ from api.clock import PoolClock
 from api.registry import Registry
 from api.services.cluster import Cluster
 from api.services.data_directory import open_directory
+from api.services.headroom import Headroom
 from api.services.writes import Writes
 from api.settings import ClusterSettings, Settings
 from connectors.ingest.apply import Applier
@@ -70,6 +72,9 @@ class Parts:
             self.quarantine,
             self.registry.published,
         )
+        if isinstance(self.pool, ClusterPool):
+            headroom = Headroom(self.pool, settings.max_process_bytes)
+            make_pipeline = partial(make_pipeline, expect_room=headroom.expect)
         self.pipeline = make_pipeline(
             self._pipeline_settings(), self.journal, self.quarantine, self.applier
         )

@@ -80,12 +80,18 @@ class Pipeline:
         quarantine: Quarantine,
         receiver: Receiver,
         spark: SparkSession | None = None,
+        *,
+        expect_room: Callable[[], None] = lambda: None,
     ) -> None:
-        """`spark`: a session to use; without one, `start` makes one and `stop` ends it."""
+        """`spark`: a session to use; without one, `start` makes one and `stop` ends it.
+
+        `expect_room` raises Unavailable while the receiver has no room for further records.
+        """
         self._settings = settings
         self._journal = journal
         self._quarantine = quarantine
         self._receiver = receiver
+        self._expect_room = expect_room
         self._spark = spark
         self._starting: Future[SparkSession] | None = None
         self._control = settings.work / "control.json"
@@ -511,6 +517,7 @@ class Pipeline:
     def _open_query(self) -> Query:
         """Start a query over the tables of now (raises Unavailable, and kinds of Stalled)."""
         assert self._spark is not None
+        self._expect_room()
         if self._started.pending:
             self._started.open()
             self._note_replayed()
@@ -539,6 +546,7 @@ class Pipeline:
         """Deliver, on the thread of the handover, and remember an error."""
         started = clock.monotonic()
         try:
+            self._expect_room()
             # A topic that is the one it was after its records were read, was so before.
             if self._tables.remote():
                 self._confirmation.confirm()

@@ -16,6 +16,7 @@ from ivm.cluster.mesh import Mesh
 from ivm.dataflow.nodes import Node
 from ivm.errors import BudgetExceeded
 from ivm.installed.holds import Hold
+from ivm.memory.huge_pages import waiting_bytes
 from ivm.pool import Budget, Pool
 from ivm.results import Installed
 from ivm.runtime.export import SealedBatch
@@ -163,6 +164,10 @@ class LendingPool(Pool):
     def known(self) -> frozenset[str]:
         """The names of all inputs and dataflows."""
         return self.names
+
+    def used_bytes(self) -> int:
+        """The memory of this process, but for that which waits for its next use."""
+        return _resident_bytes() - waiting_bytes()
 
     def share(self) -> Share:
         """What this member holds."""

@@ -168,6 +168,14 @@ class ClusterPool:
             for at, (who, share) in enumerate(found)
         ]
 
+    def used_bytes(self) -> list[int]:
+        """The memory that each member's process uses, by number; of none before it has members.
+
+        It is asked between two steps, so that a long read does not hold it up.
+        """
+        with self._calls.lock:
+            return self._calls.all("used_bytes") if self._calls.members else []
+
     # --- inputs ---
 
     def create_input(

@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.kafka.java import await_true
 
 pytestmark = pytest.mark.jvm
 
+SETTINGS = {"IVM_SPARK_MASTER": "local[3]", "IVM_CLUSTER": json.dumps({"shards": 2})}
 CITIES = 7
 PEOPLE = 700
 BY_CITY = "SELECT city, count(*) AS people, sum(age) AS years FROM people GROUP BY city"
@@ -26,15 +28,24 @@ KNOWN = """
 """
 
 
+@contextmanager
+def started(data: Path, settings: Mapping[str, str]) -> Iterator[Service]:
+    """A service of these settings, once it answers."""
+    service = Service(data, free_ports(1)[0], settings)
+    service.start()
+    try:
+        service.wait_alive()
+        yield service
+    finally:
+        service.stop()
+
+
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with two shards beside one slot that reads."""
-    settings = {"IVM_SPARK_MASTER": "local[3]", "IVM_CLUSTER": json.dumps({"shards": 2})}
-    service = Service(tmp_path_factory.mktemp("data"), free_ports(1)[0], settings)
-    service.start()
-    service.wait_ready()
-    yield service
-    service.stop()
+    with started(tmp_path_factory.mktemp("data"), SETTINGS) as service:
+        service.wait_ready()
+        yield service
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +126,29 @@ def test_a_restart_goes_on_from_the_checkpoint(client: Client, service: Service)
     service.start()
     service.wait_ready()
     assert client.query("SELECT * FROM by_city ORDER BY city").table == before
+
+
+def test_a_shard_over_its_limit_stops_the_input_until_a_start_with_a_higher_one(
+    tmp_path: Path,
+) -> None:
+    settings = {**SETTINGS, "IVM_MAX_PROCESS_BYTES": "1"}
+    with started(tmp_path, settings) as service, Client(service.url) as client:
+        client.create_table("people", {"id": "bigint", "city": "text", "age": "int"}, ["id"])
+        client.create_view("by_city", BY_CITY, ["city"])
+        client.write("people", [person(1)])
+        await_true(
+            "the shard is named", lambda: "max_process_bytes allows 1" in ready(service).text
+        )
+        assert ready(service).json()["faults"][0]["setting"] == "max_process_bytes"
+        assert client.lookup("by_city", city="city 1") == []
+    with started(tmp_path, SETTINGS) as service, Client(service.url) as client:
+        service.wait_ready()
+        await_true("the row", lambda: client.lookup("by_city", city="city 1") != [])
+
+
+def ready(service: Service) -> httpx.Response:
+    """What the service says of whether it is ready."""
+    return httpx.get(f"{service.url}/readyz")
 
 
 def test_the_log_says_where_shards_are(service: Service) -> None:
