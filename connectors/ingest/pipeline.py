@@ -533,12 +533,13 @@ class Pipeline:
             reads_files = self._begun.reads_files()
         settings = self._settings
         known = frozenset(at for feed in feeds for at in starts_of(feed))
+        where, is_encrypted = (settings.host, settings.taken), settings.secret is not None
         if settings.trigger == "real-time" and feeds:
             self._fixed = known
-            how = self._deliver, self._keeper.hear, feeds, settings.host, settings.taken
-            return RealTime(self._spark, settings.work, *how)
-        given = settings.batch_records, self._deliver, feeds, reads_files
-        batches = MicroBatches(self._spark, self._control, *given, settings.host, settings.taken)
+            how = self._deliver, self._keeper.hear, feeds, *where
+            return RealTime(self._spark, settings.work, *how, encrypted=is_encrypted)
+        given = settings.batch_records, self._deliver, feeds, reads_files, *where
+        batches = MicroBatches(self._spark, self._control, *given, encrypted=is_encrypted)
         self._fixed = known if batches.follows else frozenset()
         return batches
 

@@ -22,14 +22,19 @@ from connectors import errors
 from connectors.errors import Unavailable
 from connectors.spark.chunks import SCHEMA
 from connectors.spark.session import LOOPBACK
+from ivm.cluster.credentials import NAME, Certificate
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of an endpoint, and the secret that lets a task in."""
+    """The address of an endpoint, and the secret that lets a task in.
+
+    Where that is encrypted, it has this `certificate`.
+    """
 
     location: str
     token: str
+    certificate: str | None = None
 
     def __repr__(self) -> str:
         return f"Address({self.location!r})"
@@ -70,14 +75,20 @@ class Endpoint:
         hear: Callable[[Unavailable], None],
         delivery: Callable[[], float] = lambda: 0.0,
         host: str = LOOPBACK,
+        *,
+        encrypted: bool = False,
     ) -> None:
         """Listen on a free port of `host`; `take` may block, and its errors reach the task.
 
-        `delivery` is how many seconds a delivery took of late, which tasks are told.
+        `delivery` is how many seconds a delivery took of late, which tasks are told. What they hand
+        over is `encrypted` if it is to be, by a certificate that tasks learn with the address.
         """
         token = secrets.token_urlsafe()
-        self._server = _Server(f"grpc://{host}:0", take, hear, delivery, token)
-        self.address = Address(f"grpc://{host}:{self._server.port}", token)
+        certificate = Certificate.new() if encrypted else None
+        scheme = "grpc+tls" if encrypted else "grpc"
+        self._server = _Server(f"{scheme}://{host}:0", take, hear, delivery, token, certificate)
+        public = certificate.public if certificate is not None else None
+        self.address = Address(f"{scheme}://{host}:{self._server.port}", token, public)
 
     def finish(self) -> None:
         """Let tasks that read on and on know that they may end."""
@@ -102,7 +113,7 @@ class Putter:
     def __init__(self, address: Address) -> None:
         self._location = address.location
         if (client := _clients.pop(address.location, None)) is None:
-            client = flight.connect(address.location)
+            client = _connected(address)
         self._client = client
         descriptor = flight.FlightDescriptor.for_command(address.token.encode())
         self._writer, answers = self._client.do_put(descriptor, SCHEMA)
@@ -149,6 +160,13 @@ class Putter:
         _clients[self._location] = self._client
 
 
+def _connected(address: Address) -> flight.FlightClient:
+    """A connection with an endpoint, to which no other certificate is trusted."""
+    if (trusted := address.certificate) is None:
+        return flight.connect(address.location)
+    return flight.connect(address.location, tls_root_certs=trusted, override_hostname=NAME)
+
+
 class _Server(flight.FlightServerBase):
     def __init__(
         self,
@@ -157,8 +175,10 @@ class _Server(flight.FlightServerBase):
         hear: Callable[[Unavailable], None],
         delivery: Callable[[], float],
         token: str,
+        certificate: Certificate | None,
     ) -> None:
-        super().__init__(location)
+        shown = [(certificate.public, certificate.key)] if certificate is not None else None
+        super().__init__(location, tls_certificates=shown)
         self._delivery = delivery
         self._take = take
         self._hear = hear

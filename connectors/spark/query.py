@@ -90,10 +90,12 @@ class Query:
         room: int = 1,
         room_bytes: float = inf,
         host: str = LOOPBACK,
+        *,
+        encrypted: bool = False,
     ) -> None:
         """`hear` is told what tasks wait for; for `room` and `room_bytes` see `Handover`.
 
-        Tasks reach this process at `host`.
+        Tasks reach this process at `host`, and what they hand over is `encrypted` if it is to be.
 
         What is made here runs once `_begin` is called.
         """
@@ -104,7 +106,9 @@ class Query:
         self._checkpoint.mkdir(mode=0o700)
         self._handover = Handover(deliver, self.stop, room, room_bytes)
         take = Gathering(self._handover.put).take
-        self._endpoint = Endpoint(take, hear, lambda: self._handover.seconds, host)
+        self._endpoint = Endpoint(
+            take, hear, lambda: self._handover.seconds, host, encrypted=encrypted
+        )
 
     def _begin(self, chunks: DataFrame) -> None:
         writer = chunks.writeStream.format("noop").options(**_OPTIONS)
@@ -165,13 +169,16 @@ class MicroBatches(Query):
         reads_files: bool = True,
         host: str = LOOPBACK,
         taken: int = 0,
+        *,
+        encrypted: bool = False,
     ) -> None:
         """Start reading the topics of `feeds`, and if it `reads_files` those of `control`.
 
-        Each of these gives about `limit` records at a time. Of Spark's slots so many are `taken`.
+        Each of these gives about `limit` records at a time. Of Spark's slots so many are `taken`;
+        for `host` and `encrypted` see `Query`.
         """
-        room = {"room": _ROOM, "room_bytes": _ROOM_BYTES}
-        super().__init__(control.parent, deliver, lambda _: None, host=host, **room)
+        how = _ROOM, _ROOM_BYTES, host
+        super().__init__(control.parent, deliver, lambda _: None, *how, encrypted=encrypted)
         address, tasks = self._endpoint.address, free_slots(spark, taken)
         # A batch ends once all its tasks do: one that follows topics would hold the others up. And
         # it leaves in a file how far it came.

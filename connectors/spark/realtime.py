@@ -49,14 +49,16 @@ class RealTime(Query):
         feeds: Sequence[Feed],
         host: str = LOOPBACK,
         taken: int = 0,
+        *,
+        encrypted: bool = False,
     ) -> None:
         """Start reading the topics of `feeds` (raises TooFewSlots).
 
         `hear` is called with each fault that tasks wait for. They reach this process at `host`.
-        Of Spark's slots so many are `taken`.
+        Of Spark's slots so many are `taken`; for `encrypted` see `Query`.
         """
         _check_slots(spark, feeds, taken)
-        super().__init__(work, deliver, hear, room=ROOM, room_bytes=ROOM_BYTES, host=host)
+        super().__init__(work, deliver, hear, ROOM, ROOM_BYTES, host, encrypted=encrypted)
         followed = [_followed(spark, feed, self._endpoint.address) for feed in feeds]
         self._begin(reduce(DataFrame.union, followed))
 

@@ -185,6 +185,12 @@ def test_with_a_secret_its_parts_let_one_another_in_and_nobody_sees_it(
             assert not [each for each in commands() if SECRET in each]
             with Client(service.url) as client:
                 assert [shard["shard"] for shard in client.cluster()] == [0, 1]
+                client.create_table("people", {"id": "bigint", "city": "text"}, ["id"])
+                client.create_view("cities", "SELECT city, count(*) AS n FROM people GROUP BY 1")
+                rows = [{"id": number, "city": f"city {number % 3}"} for number in range(9)]
+                client.wait("cities", client.write("people", rows).at_least or ())
+                found = client.query("SELECT n FROM cities").table
+                assert found["n"].to_pylist() == [3, 3, 3]
 
 
 def test_a_master_that_is_not_there_is_named(tmp_path: Path) -> None:

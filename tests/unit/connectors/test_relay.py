@@ -4,6 +4,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.flight as flight
@@ -17,6 +18,7 @@ from connectors.spark.endpoint import Address, Endpoint, Putter
 from connectors.spark.gathering import Gathering
 from connectors.spark.handover import Handover
 from connectors.spark.relay import Decode, patient, relay
+from ivm.cluster.credentials import Certificate
 from tests.kafka.java import await_true
 
 
@@ -78,11 +80,14 @@ class Deliveries:
 
 @contextmanager
 def endpoint(
-    deliver: Deliveries, hear: Callable[[Unavailable], None] = lambda _: None
+    deliver: Deliveries,
+    hear: Callable[[Unavailable], None] = lambda _: None,
+    *,
+    encrypted: bool = False,
 ) -> Iterator[Address]:
     handover = Handover(deliver, lambda: None, room=100)
     handover.start()
-    served = Endpoint(Gathering(handover.put).take, hear)
+    served = Endpoint(Gathering(handover.put).take, hear, encrypted=encrypted)
     try:
         yield served.address
         deliver.gate.set()
@@ -100,6 +105,17 @@ def test_all_records_of_a_task_arrive_once_and_in_order() -> None:
     ranges = deliver.ranges()
     assert ranges[0][0] == 0
     assert all(end == first for (_, end), (first, _) in itertools.pairwise(ranges))
+
+
+def test_what_is_encrypted_arrives_where_the_certificate_is_the_endpoints() -> None:
+    deliver = Deliveries()
+    deliver.gate.set()
+    with endpoint(deliver, encrypted=True) as address:
+        for unlike in (None, Certificate.new().public):
+            with pytest.raises((flight.FlightError, pa.ArrowException)):
+                Putter(replace(address, certificate=unlike)).greet()
+        run(address, [range(3)])
+        await_true("all", lambda: deliver.ranges() == [(0, 3)])
 
 
 def test_what_comes_during_a_delivery_is_delivered_together() -> None:
