@@ -118,7 +118,7 @@ class Runtime(Parts):
 
         If it `checkpoints`, and runs, all that was applied so far is in a checkpoint then.
         """
-        if checkpoints and self._ticker.is_alive():
+        if checkpoints and self._ticker.is_alive() and not self.is_lost:
             self.checkpoints.take()
         self._stopped.set()
         self.kafka.interrupt()

@@ -70,6 +70,11 @@ class Cluster:
         """Take the cluster for lost."""
         self._pool.fail(reason)
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it was lost, or given up, rather than closed."""
+        return self._pool.failure is not None and not self._closed.is_set()
+
     def fault(self) -> PartFault | None:
         """Why the pool cannot be asked; None if it can."""
         if (reason := self._pool.failure) is not None:

@@ -26,7 +26,7 @@ from connectors.quarantine.store import Quarantine
 from connectors.sinks.deltas import DeltaSink
 from connectors.sinks.kafka.session import Service
 from connectors.sinks.kafka.sink import KafkaSink
-from connectors.spark.session import LOOPBACK
+from connectors.spark.session import LOOPBACK, abandon_session
 from ivm.cluster.merging import MemberShare
 from ivm.cluster.pool import AnyPool, ClusterPool
 from ivm.pool import Pool
@@ -89,9 +89,16 @@ class Parts:
         """The share of each shard of the engine; none without a cluster (raises PoolFailed)."""
         return self.pool.shares() if isinstance(self.pool, ClusterPool) else []
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the cluster was lost, so that the service has to begin anew."""
+        return self.cluster is not None and self.cluster.is_lost
+
     def close(self) -> None:
         """Finish the batch under way, and release everything."""
         self.letters.stop()
+        if self.is_lost:
+            abandon_session()  # it would wait for executors that do not answer
         self.pipeline.halt()
         if self.cluster is not None:
             self.cluster.close()  # before Spark, which would kill its members

@@ -179,6 +179,16 @@ def stop_session(session: SparkSession, seconds: float = 10.0) -> None:
         _end_jvm(seconds)
 
 
+def abandon_session() -> None:
+    """Kill the JVM of this process, if there is one, whatever Spark waits for.
+
+    What is stopped after that finds that it has ended.
+    """
+    gateway: Any = SparkContext._gateway
+    if gateway is not None:
+        gateway.proc.kill()
+
+
 def _end_jvm(seconds: float = 10.0) -> None:
     """End the JVM of this process, if there is one; after `seconds` it is killed."""
     gateway: Any = SparkContext._gateway
