@@ -1,4 +1,14 @@
-"""Partial sums: what processes may add up before rows travel to the owners of their keys."""
+"""Partial sums: what processes may add up before rows travel to the owners of their keys.
+
+>>> from ivm.dataflow.nodes import Get
+>>> sales = Get("sales", pa.schema([("city", pa.string()), ("pieces", pa.int64())]))
+>>> pieces = Aggregate("sum", 1, "pieces", pa.decimal128(38, 0), nullable=True)
+>>> least = Aggregate("min", 1, "least", pa.int64(), nullable=True)
+>>> summed_columns(Reduce(sales, (0,), (pieces,)))
+(1,)
+>>> summed_columns(Reduce(sales, (0,), (least,))) is None
+True
+"""
 
 from dataclasses import replace
 

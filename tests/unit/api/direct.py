@@ -34,7 +34,8 @@ Change = tuple[dict[str, Any], int]
 class DirectPipeline:
     """Journals and delivers batches at once, on the caller's thread.
 
-    Times are given at `moment`, in microseconds since the epoch, or at the present one.
+    Times are given at `moment`, in microseconds since the epoch, or at the present one. It reads on
+    however much memory there is.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class DirectPipeline:
         journal: Journal,
         quarantine: Quarantine,
         receiver: Receiver,
+        expect_room: Callable[[], None] = lambda: None,
     ) -> None:
         self.tables: dict[str, TableSpec] = {}
         self.state: State = "stopped"
