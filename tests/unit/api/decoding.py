@@ -1,6 +1,6 @@
 """A pipeline without Spark that reads file topics when a test says so, by the real protocol."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +35,7 @@ class DecodingPipeline:
         journal: Journal,
         quarantine: Quarantine,
         receiver: Receiver,
+        expect_room: Callable[[], None] = lambda: None,
     ) -> None:
         self.topics: Path = settings.topics
         self.state: State = "stopped"

@@ -41,6 +41,7 @@ class FilePipeline:
         journal: Journal,
         quarantine: Quarantine,
         receiver: Receiver,
+        expect_room: Callable[[], None] = lambda: None,
     ) -> None:
         self.state: State = "stopped"
         self.replayed = 0
