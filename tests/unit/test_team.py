@@ -11,6 +11,8 @@ import pytest
 from ivm.rows.shims import Chore, share_work
 
 PATIENCE = 10.0
+MORE_THAN_HELPERS = 20
+"""Parts of which each thread gets one, however many helpers the tests before have left awake."""
 IN_A_CHILD = """
 import os, threading
 from ivm.rows.shims import share_work
@@ -71,16 +73,18 @@ def test_the_caller_waits_for_parts_that_helpers_have_begun() -> None:
 
 @pytest.mark.parametrize("by_caller", [True, False])
 def test_an_error_is_raised_where_the_work_was_shared(by_caller: bool) -> None:
-    together = Barrier(2)
+    has_failed = Event()
 
     def do(part: int) -> None:
-        together.wait(PATIENCE)
         if (get_ident() == caller) == by_caller:
+            has_failed.set()
             raise LookupError("a part failed")
+        assert has_failed.wait(PATIENCE)
 
     caller = get_ident()
     with pytest.raises(LookupError, match="a part failed"):
-        share_work(do, 2, 2)
+        share_work(do, MORE_THAN_HELPERS, 2)
+    together = Barrier(2)
     share_work(lambda part: together.wait(PATIENCE), 2, 2)  # which leaves nothing behind
 
 
