@@ -77,12 +77,13 @@ class Filling:
             if not is_last:
                 return None
             self.catch_up()
-            self._hydration.attach()
-            self._refuse_lost()
-            if core.agreement.mesh is not None:
-                meet_over(core.agreement.mesh, built.stages)
-            core.schedule.add(built.stages)
-            return attached(core, built, self._collection)
+            with self._telling_shortage():
+                self._hydration.attach()
+                self._refuse_lost()
+                if core.agreement.mesh is not None:
+                    meet_over(core.agreement.mesh, built.stages)
+                core.schedule.add(built.stages)
+                return attached(core, built, self._collection)
 
     def close(self) -> None:
         """Hold nothing any more that only this needed."""
@@ -92,20 +93,24 @@ class Filling:
     @contextmanager
     def _together(self) -> Iterator[None]:
         """Let all members leave what one of them leaves, with its error."""
-        core, name = self._core, self._collection.name
+        try:
+            with self._telling_shortage():
+                yield
+        except MeetingLeft:
+            raise failure_of(self._collection.name, None) from None
+        except BaseException:
+            self._core.beside.leave()
+            raise
+
+    @contextmanager
+    def _telling_shortage(self) -> Iterator[None]:
+        """Say what memory was too short for."""
         try:
             yield
-        except MeetingLeft:
-            raise failure_of(name, None) from None
         except StageFailed as shortage:
-            core.beside.leave()
-            raise OutOfMemory(core.where(shortage, self._built.pieces)) from shortage
+            raise OutOfMemory(self._core.where(shortage, self._built.pieces)) from shortage
         except MemoryError as shortage:
-            core.beside.leave()
-            raise out_of_memory(f"dataflow {name!r}", shortage) from shortage
-        except BaseException:
-            core.beside.leave()
-            raise
+            raise out_of_memory(f"dataflow {self._collection.name!r}", shortage) from shortage
 
     def _refuse_lost(self) -> None:
         if not self._core.catalog.has(self._built.found):
