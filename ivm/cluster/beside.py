@@ -31,7 +31,7 @@ class Beside:
         self._budget.stop()
 
     def take_over(self) -> Installed | None:
-        """What was installed, if little had come; otherwise it catches up again.
+        """Take over what came: the installation, if that was little; otherwise it catches up again.
 
         Raises what ended it; then, as when it is installed, it is over.
         """

@@ -33,7 +33,7 @@ class Lent(NamedTuple):
 
 
 class Most(NamedTuple):
-    """What a dataflow may take on each member until it is installed; see Budget."""
+    """The bounds of a dataflow on each member until it is installed; see Budget."""
 
     seconds: float
     bytes: int
@@ -116,7 +116,7 @@ class LendingPool(Pool):
     ) -> Installed | None:
         """Install a dataflow as `Pool.install` does; or begin to fill it beside commands: None.
 
-        Then `has_caught_up` says when to `take_over`. It may take so much at `most`.
+        Then `has_caught_up` says when to `take_over`. Its budget on this member is `most`.
         """
         budget = Budget(most.seconds, bytes=most.bytes, process_bytes=most.process_bytes)
         begun = self._installer.begin(name, node, key, budget)
@@ -150,7 +150,7 @@ class LendingPool(Pool):
         self._begun().stop()
 
     def filled(self) -> tuple[int, int] | None:
-        """How far the dataflow is that is filled, as `Hydrating` tells; None if there is none."""
+        """The progress of the dataflow that is filled, as `Hydrating` has it; None without one."""
         return None if (filling := self._filling) is None else filling.progress
 
     def _begun(self) -> Beside:

@@ -259,8 +259,6 @@ class ClusterPool:
                 if not any(compacted):
                     raise
                 return self._install(*wanted, given)
-            except BudgetExceeded as exceeded:
-                raise BudgetExceeded(f"{name!r} was stopped: {exceeded}") from None
 
     def _install(
         self, name: str, node: Node, key: tuple[str, ...] | None, budget: Budget
@@ -273,11 +271,13 @@ class ClusterPool:
                 self._await_caught_up(budget)
                 installed = self._installed(name, "take_over")
             return installed
+        except BudgetExceeded as exceeded:
+            raise BudgetExceeded(f"{name!r} was stopped: {exceeded}") from None
         finally:
             self._filled = None
 
     def _installed(self, name: str, method: str, *arguments: object) -> Installed | None:
-        """What members have installed, if it is; where one has not, the others do not keep it."""
+        """The installation, once members have it; where one has not, the others do not keep it."""
         with self._calls.lock:
             replies = self._calls.replies(method, *arguments)
             if refusals_of(replies) and self._calls.failure is None:

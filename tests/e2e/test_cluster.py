@@ -147,7 +147,7 @@ def test_a_shard_over_its_limit_stops_the_input_until_a_start_with_a_higher_one(
 
 
 def ready(service: Service) -> httpx.Response:
-    """What the service says of whether it is ready."""
+    """The answer of `/readyz`."""
     return httpx.get(f"{service.url}/readyz")
 
 

@@ -1,4 +1,4 @@
-"""What keeps members of a cluster from coming to Spark's executors is told, and how to mend it."""
+"""Faults that keep members of a cluster from coming are told, and how to mend them."""
 
 import sys
 from types import ModuleType

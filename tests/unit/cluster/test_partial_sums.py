@@ -111,7 +111,7 @@ def test_sums_beyond_a_word_are_those_of_one_process(pool: ClusterPool, alone: P
 
 
 def sent_bytes(pool: ClusterPool, node: Node) -> int:
-    """What members send each other for many rows of three keys."""
+    """The bytes that members send each other for many rows of three keys."""
     pool.install("found", node, ["city"])
     feed(pool, rows(0, 100), 1)  # so that what is sent once has been
     before = sum(share.sent_bytes for share in pool.shares())
