@@ -193,6 +193,9 @@ class RuntimeCollector(Collector):
         met = CounterMetricFamily(
             "ivm_shard_meetings", "Meetings of a shard with the others.", labels=labels
         )
+        received = CounterMetricFamily(
+            "ivm_shard_received_rows", "Rows that tasks have brought to a shard.", labels=labels
+        )
         with suppress(PoolFailed):  # the service begins anew
             for share in self._runtime.shares():
                 at = [str(share.member), share.host]
@@ -201,11 +204,13 @@ class RuntimeCollector(Collector):
                 process.add_metric(at, share.process_bytes)
                 sent.add_metric(at, share.sent_bytes)
                 met.add_metric(at, share.meetings)
+                received.add_metric(at, share.received_rows)
         yield records
         yield memory
         yield process
         yield sent
         yield met
+        yield received
 
     def _views(self) -> Iterator[Metric]:
         seconds = CounterMetricFamily(

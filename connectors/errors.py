@@ -154,6 +154,14 @@ class SparkUnavailable(Unavailable):
     setting = "spark_master"
 
 
+class ShardUnavailable(Unavailable):
+    """A shard of a cluster does not take the rows that it owns; they wait, and come again."""
+
+    code = "shard-unavailable"
+    part = "cluster"
+    setting = "cluster"
+
+
 class MemoryShort(Unavailable):
     """A process of the engine uses more memory than it may; records wait until it uses less."""
 

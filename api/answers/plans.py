@@ -77,7 +77,8 @@ class Arrangements(Answer):
 class Shard(Answer):
     """A shard of a cluster: a process of a host, what it holds, and what it sent to the others.
 
-    At `meetings` of all shards it sent so many `blocks` of rows, and bytes.
+    At `meetings` of all shards it sent so many `blocks` of rows, and bytes. Tasks that read topics
+    have brought it so many rows of those that it owns.
     """
 
     shard: int
@@ -90,6 +91,7 @@ class Shard(Answer):
     meetings: int
     blocks: int
     sent_bytes: int
+    received_rows: int
 
 
 class ClusterShards(Answer):
@@ -108,6 +110,7 @@ class ClusterShards(Answer):
                 "meetings": 12,
                 "blocks": 1,
                 "sent_bytes": 688,
+                "received_rows": 3,
             }
         ]
     )

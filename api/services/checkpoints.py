@@ -14,6 +14,7 @@ from connectors.checkpoint.store import open_store
 from connectors.checkpoint.writer import CheckpointWriter, Cut
 from connectors.ingest.restore import Tables, cut
 from connectors.offsets import offsets_of
+from connectors.tables.table import Table
 
 log = structlog.get_logger()
 
@@ -89,8 +90,9 @@ class TableCheckpoints:
             if table.schema == spec.schema:
                 writer.stands_for(table.files, parts.pool.batches(table.name))
             parts.applier.feeder.duplicates.restore(table.name, table.seen)
-            parts.applier.feeder.miscounts.restore(spec, table.miscounted)
-        parts.applier.feeder.miscounts.check()
+            known = Table.of(spec)
+            parts.applier.feeder.miscounts.restore(known, table.miscounted)
+        parts.applier.feeder.check()
         log.info("restored", time=manifest.time, rows=sum(f.rows for f in manifest.files()))
 
     def _positions(self, topics: Mapping[str, str]) -> dict[tuple[str, int], int]:

@@ -49,7 +49,8 @@ class Cluster:
         rendezvous = Rendezvous(self._settings.host, encrypted=self._settings.secret is not None)
         try:
             self._hosting = Hosting(spark, rendezvous, count)
-            self._pool.start(rendezvous.members(count, COMING_SECONDS, self._hosting.ended))
+            members = rendezvous.members(count, COMING_SECONDS, self._hosting.ended)
+            self._pool.start(members, rendezvous.credentials)
         finally:
             rendezvous.close()
         hosts = sorted({share.host for share in self._pool.shares()})

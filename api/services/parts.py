@@ -74,7 +74,7 @@ class Parts:
         )
         if isinstance(self.pool, ClusterPool):
             headroom = Headroom(self.pool, settings.max_process_bytes)
-            make_pipeline = partial(make_pipeline, expect_room=headroom.expect)
+            make_pipeline = partial(make_pipeline, expect_room=headroom.expect, owners=self.applier)
         self.pipeline = make_pipeline(
             self._pipeline_settings(), self.journal, self.quarantine, self.applier
         )

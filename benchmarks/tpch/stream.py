@@ -85,7 +85,7 @@ WORKLOAD = Workload(
     {
         "tiny": Scale(partial(generate, factor=0.01), PHASES),
         "small": Scale(partial(generate, factor=0.1), PHASES),
-        "full": Scale(partial(generate, factor=1), PHASES),
+        "full": Scale(partial(generate, factor=0.5), PHASES),
     },
     run,
     rehearsal=lambda phases: phases[:1],  # each has a pool of its own

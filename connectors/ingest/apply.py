@@ -8,7 +8,7 @@ the journal belongs to, commits last.
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from time import monotonic, time_ns
@@ -31,7 +31,8 @@ from connectors.quarantine.store import Quarantine
 from connectors.sinks.sink import Changes, Output, Reached, Redefined, Sink
 from connectors.tables.spec import TableSpec
 from connectors.tables.widen import brought
-from ivm.cluster.pool import AnyPool
+from ivm.cluster.dealing import Owners
+from ivm.cluster.pool import AnyPool, ClusterPool
 from ivm.dataflow.nodes import Node
 from ivm.errors import DataflowFailed, IvmError, PoolFailed
 from ivm.pool import Budget
@@ -194,6 +195,21 @@ class Applier:
         log.debug("applied", records=batch.records, seconds=round(monotonic() - started, 4))
         for listener in self._listeners:
             listener()
+
+    @property
+    def owners(self) -> Owners | None:
+        """The members of a cluster that own rows, once there are any."""
+        return self.pool.owners if isinstance(self.pool, ClusterPool) else None
+
+    def release(self, parcels: Collection[int]) -> None:
+        """Let the owners of rows drop these parcels, of which nothing further comes."""
+        with self.lock:
+            self.feeder.release(parcels)
+
+    def keep(self, parcels: Collection[int]) -> None:
+        """Let the owners of rows drop all parcels but these, and those in use."""
+        with self.lock:
+            self.feeder.keep(parcels)
 
     def complete_replay(self) -> None:
         """Complete all times up to the one committed last; publish to the sinks that lack it."""
@@ -473,7 +489,7 @@ class Applier:
                 self.pool.advance(time + 1)
         except DataflowFailed as error:
             self._set_failed(error)
-        self.feeder.miscounts.check()
+        self.feeder.check()
 
     def _set_failed(self, error: DataflowFailed) -> None:
         """Remember the views that the pool dropped, and why; others are queries under way."""

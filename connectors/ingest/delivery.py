@@ -29,7 +29,7 @@ from connectors.ingest.stalls import Stall, Stalls
 from connectors.ingest.timed_batch import merged, records_in, rejections, updates_of
 from connectors.offsets import Offsets, offsets_of
 from connectors.progress.assign import Assigned, Piece, Progress, before
-from connectors.progress.batches import Correction, Range, Receiver, TimedBatch
+from connectors.progress.batches import Correction, Range, Receiver, RowOwners, TimedBatch
 from connectors.progress.journal import Entry, Journal
 from connectors.progress.resolution import Resolution, are_markers, companions
 from connectors.quarantine import replay
@@ -40,6 +40,7 @@ from connectors.quarantine.superseded import Overtaking
 from connectors.spark.chunks import Chunk, chunks
 from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
+from ivm.cluster.dealing import PARCEL, parcels_of
 from ivm.errors import IvmError
 
 # Over how many seconds the rate of records is taken.
@@ -58,11 +59,14 @@ class Delivery:
         receiver: Receiver,
         schemas: SchemasOf = no_schemas,
         isolation: Isolation = "table",
+        owners: RowOwners | None = None,
     ) -> None:
         """Begin with a replay of the times that `journal` holds beyond its start.
 
-        Corrections are decoded here, with these `schemas`.
+        Corrections are decoded here, with these `schemas`. Tasks bring rows to the `owners`, if
+        there are some.
         """
+        self._owners = owners
         self._schemas = schemas
         self._isolation = isolation
         self._stalls = Stalls()
@@ -79,6 +83,7 @@ class Delivery:
         self._running = threading.Lock()
         self._open = False
         self._skipped: set[Place] = set()
+        self._parcels: set[int] = set()
         self._corrections: dict[int, tuple[Piece, ...]] = {}
         self.time = start
         self.records = 0
@@ -249,10 +254,28 @@ class Delivery:
         with self._running:
             if not self._open:
                 return
-            known = [chunk for chunk in chunks(batch) if chunk.key in self._tables]
+            came = list(chunks(batch))
+            self._parcels |= _parcels(chunk.updates for chunk in came)
+            known = [chunk for chunk in came if chunk.key in self._tables]
             pieces = self._standing(list(map(self._piece, known)))
-            self._replay(pieces)
-            self._take(pieces, self._refusals(known))
+            try:
+                self._replay(pieces)
+                self._take(pieces, self._refusals(known))
+            finally:
+                self._release()
+
+    def begin_query(self) -> None:
+        """Let owners drop what tasks have brought them, and never told here; none runs."""
+        if self._owners is not None:
+            with self._running:
+                self._owners.keep(self._parcels)
+
+    def _release(self) -> None:
+        """Tell the owners of which parcels nothing further comes."""
+        if self._owners is not None and self._parcels:
+            waiting = _parcels(piece.updates for piece in self._progress.waiting())
+            self._owners.release(self._parcels - waiting)
+            self._parcels &= waiting
 
     def _standing(self, pieces: list[Piece]) -> list[Piece]:
         """These pieces, of tables that stand still only as far as they are journaled."""
@@ -460,6 +483,12 @@ class Delivery:
         specs = self._tables.values()
         topics = {spec.name: spec.topic for spec in specs if not are_markers(spec)}
         return offsets_of(topics, self._reached)
+
+
+def _parcels(updates: Iterable[pa.Table]) -> set[int]:
+    """The parcels to whose rows updates refer."""
+    referring = (table for table in updates if PARCEL in table.column_names)
+    return set().union(*map(parcels_of, referring))
 
 
 def _told(ranges: Iterable[Range]) -> dict[str, dict[str, tuple[int, int]]]:

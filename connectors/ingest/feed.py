@@ -6,7 +6,7 @@ that wait, of however many times, are resolved together, once that time is the o
 """
 
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,16 +14,18 @@ import pyarrow as pa
 import structlog
 
 from connectors.columns.faults import UNAVAILABLE_VALUE
+from connectors.ingest.dealt_tables import DealtTables
 from connectors.ingest.dedup import Duplicates
-from connectors.ingest.interval_keys import normal_keys
 from connectors.ingest.meter import Meter
 from connectors.ingest.miscounts import Miscounts
-from connectors.ingest.upsert import Changes, Indices, emptied, fold
+from connectors.ingest.tables import LocalTables, Tables
+from connectors.ingest.upsert import Changes, Indices
 from connectors.progress.batches import Origin, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine, Rejected
 from connectors.tables.spec import TableSpec
-from ivm.cluster.pool import AnyPool
+from connectors.tables.table import Table
+from ivm.cluster.pool import AnyPool, ClusterPool
 
 # What a diff of a keyed table says.
 NAMES = {1: "set", -1: "delete", 0: "truncate"}
@@ -68,7 +70,12 @@ class Feeder:
     ) -> None:
         """`complete` completes a time, and all before it, and calls `settle` for that."""
         self.duplicates = Duplicates()
-        self.miscounts = Miscounts(pool)
+        self._tables: Tables
+        if isinstance(pool, ClusterPool):
+            self._tables = DealtTables(pool)
+        else:
+            self._tables = LocalTables(pool)
+        self.miscounts = Miscounts(self._tables)
         self._complete = complete
         self._taken = 0
         self._pool = pool
@@ -79,57 +86,61 @@ class Feeder:
 
     def take(self, batch: TimedBatch) -> None:
         """Feed a batch's tables, or keep their changes for `settle`; drop repetitions."""
-        touched: list[tuple[str, TableSpec, Changes]] = []
-        for table, updates in batch.tables.items():
-            kept = self._fresh(table, updates, batch.committed)
+        touched: list[tuple[Table, Changes]] = []
+        for name, updates in batch.tables.items():
+            kept = self._fresh(name, updates, batch.committed)
             times = updates.times
             if times is None:
                 times = np.full(len(updates.diffs), batch.time, np.uint64)
             spec = updates.origin.spec
-            rows = normal_keys(updates.rows, spec.key) if spec.is_keyed else updates.rows
+            rows = self._tables.rows_of(updates)
             changes = Changes(rows, updates.diffs, times, updates.origin.missing)
             if len(kept) < len(times):
                 changes = changes.chosen(kept)
             if spec.is_keyed:
                 waiting = _Waiting(updates.origin, kept, changes, batch.committed)
-                self._waiting.setdefault(table, []).append(waiting)
+                self._waiting.setdefault(name, []).append(waiting)
                 continue
-            touched.append((table, spec, changes))
-            if np.all(changes.diffs):
-                self._pool.feed(table, changes.rows, changes.diffs, changes.times)
-            else:
-                self._feed_truncations(table, changes)
-        self._taken = batch.time
-        for (
-            table,
-            spec,
-            changes,
-        ) in touched:  # only now: a truncation may have completed the time before
+            table = Table.of(spec)
+            if not np.all(changes.diffs) and self._taken >= self._pool.frontier:
+                self._complete(self._taken)  # a truncation empties the table as it is by then
+            self._tables.feed(table, changes)
             if not spec.rows_stay:
-                changed = changes.rows.filter(pa.array(changes.diffs != 0))
-                self.miscounts.note(table, spec.key, changed)
-
-    def _feed_truncations(self, table: str, changes: Changes) -> None:
-        """Feed updates with truncations among them, which empty the table as it is by then."""
-        if self._taken >= self._pool.frontier:
-            self._complete(self._taken)
-        for part in emptied(table, changes, self._pool):
-            self._pool.feed(table, part.rows, part.diffs, part.times)
+                touched.append((table, changes))
+        self._taken = batch.time
+        for table, changes in touched:  # only now: the time before may have been completed
+            changed = changes.rows.filter(pa.array(changes.diffs != 0))
+            self.miscounts.note(table, changed)
 
     def settle(self) -> None:
         """Feed the changes that wait: all times before theirs are complete, theirs come next."""
         for table, waiting in self._waiting.items():
             changes = Changes.joined([one.changes for one in waiting])
-            folded = fold(table, waiting[0].origin.spec.key, changes, self._pool)
-            for part in folded.updates:
-                self._pool.feed(table, part.rows, part.diffs, part.times)
+            spec = waiting[0].origin.spec
+            settled = self._tables.settle(Table.of(spec), changes)
             if not waiting[-1].committed:
-                self._meter.absent_deletes[table] += folded.absent
+                self._meter.absent_deletes[table] += settled.absent
                 for diff, count in zip(*np.unique(changes.diffs, return_counts=True), strict=True):
                     self._meter.keyed_changes[table, NAMES[int(diff)]] += int(count)
-            if len(folded.unavailable):
-                self._put_aside(table, waiting, folded.unavailable)
+            if len(settled.unavailable):
+                self._put_aside(table, waiting, settled.unavailable)
         self._waiting.clear()
+
+    def check(self) -> None:
+        """Look for keys whose rows do not add up: the times of what was fed are complete."""
+        self.miscounts.check()
+        if not self._waiting:
+            self._tables.finish()
+
+    def release(self, parcels: Collection[int]) -> None:
+        """Nothing further of these parcels comes."""
+        self._tables.release(parcels)
+        if not self._waiting and not self.miscounts.has_noted:
+            self._tables.finish()
+
+    def keep(self, parcels: Collection[int]) -> None:
+        """Nothing of parcels comes but of these: the tasks that brought others have ended."""
+        self._tables.keep(parcels)
 
     def forget(self, table: str) -> None:
         """Forget a table that was dropped."""

@@ -47,14 +47,14 @@ from connectors.kafka.monitor import Monitor
 from connectors.kafka.rereading import Rereader
 from connectors.kafka.topics import PartitionOffsets
 from connectors.offsets import Ends, Gap
-from connectors.progress.batches import Receiver, TimedBatch
+from connectors.progress.batches import Receiver, RowOwners, TimedBatch
 from connectors.progress.journal import Beginning, Journal
 from connectors.progress.resolution import with_markers
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
 from connectors.quarantine.store import Place, Quarantine, Quarantined
 from connectors.spark.keeper import Keeper
-from connectors.spark.query import MicroBatches, Query
+from connectors.spark.query import Beside, MicroBatches, Query
 from connectors.spark.realtime import RealTime
 from connectors.spark.session import create_session, stop_session
 from connectors.streams import table_of
@@ -82,16 +82,19 @@ class Pipeline:
         spark: SparkSession | None = None,
         *,
         expect_room: Callable[[], None] = lambda: None,
+        owners: RowOwners | None = None,
     ) -> None:
         """`spark`: a session to use; without one, `start` makes one and `stop` ends it.
 
-        `expect_room` raises Unavailable while the receiver has no room for further records.
+        `expect_room` raises Unavailable while the receiver has no room for further records. Tasks
+        bring rows to the `owners`, if there are some.
         """
         self._settings = settings
         self._journal = journal
         self._quarantine = quarantine
         self._receiver = receiver
         self._expect_room = expect_room
+        self._owners = owners
         self._spark = spark
         self._starting: Future[SparkSession] | None = None
         self._control = settings.work / "control.json"
@@ -165,7 +168,12 @@ class Pipeline:
         self._set("starting")
         settings, journal = self._settings, self._journal
         self._delivery = Delivery(
-            journal, self._quarantine, self._receiver, settings.registry_of, settings.isolation
+            journal,
+            self._quarantine,
+            self._receiver,
+            settings.registry_of,
+            settings.isolation,
+            self._owners,
         )
         self._opening = Opening(
             settings.topics, self._control, journal, self._clusters, self._tables, self._delivery
@@ -533,13 +541,15 @@ class Pipeline:
             reads_files = self._begun.reads_files()
         settings = self._settings
         known = frozenset(at for feed in feeds for at in starts_of(feed))
-        where, is_encrypted = (settings.host, settings.taken), settings.secret is not None
+        owners = self._owners.owners if self._owners is not None else None
+        beside = Beside(settings.host, settings.taken, settings.secret is not None, owners)
+        self._started.begin_query()
         if settings.trigger == "real-time" and feeds:
             self._fixed = known
-            how = self._deliver, self._keeper.hear, feeds, *where
-            return RealTime(self._spark, settings.work, *how, encrypted=is_encrypted)
-        given = settings.batch_records, self._deliver, feeds, reads_files, *where
-        batches = MicroBatches(self._spark, self._control, *given, encrypted=is_encrypted)
+            how = self._deliver, self._keeper.hear, feeds, beside
+            return RealTime(self._spark, settings.work, *how)
+        given = settings.batch_records, self._deliver, feeds, reads_files, beside
+        batches = MicroBatches(self._spark, self._control, *given)
         self._fixed = known if batches.follows else frozenset()
         return batches
 

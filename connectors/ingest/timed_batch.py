@@ -14,6 +14,7 @@ from connectors.quarantine.store import Rejected
 from connectors.spark.chunks import positions
 from connectors.streams import table_of
 from connectors.tables.spec import TableSpec
+from ivm.cluster.dealing import PARCEL, REFERENCES
 
 
 def updates_of(
@@ -48,8 +49,9 @@ def _table_updates(
     runs = tuple(
         Run(p.range.table, p.range.topic, p.range.partition, len(p.updates)) for p in pieces
     )
+    are_references = PARCEL in names
     return TableUpdates(
-        batch.select(spec.schema.names),
+        batch.select(REFERENCES.names if are_references else spec.schema.names),
         batch[DIFF].to_numpy().astype(np.int64, copy=False),
         batch[TS_MS].to_numpy().astype(np.int64, copy=False),
         Origin(

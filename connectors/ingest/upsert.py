@@ -69,7 +69,7 @@ class Changes:
         some = any(part.missing is not None for part in parts)
         missing = [_missing(part) for part in parts] if some else []
         return cls(
-            _joined([part.rows for part in parts]),
+            joined_rows([part.rows for part in parts]),
             np.concatenate([part.diffs for part in parts]),
             np.concatenate([part.times for part in parts]),
             pa.concat_arrays(missing) if some else None,
@@ -200,7 +200,7 @@ def _events(table: str, key: tuple[str, ...], changes: Changes, prior: Prior) ->
         begin = at + 1
     parts.append(_slice(events, begin, count))
     return _Events(
-        _joined([part.keys for part in parts]),
+        joined_rows([part.keys for part in parts]),
         np.concatenate([part.kinds for part in parts]),
         np.concatenate([part.times for part in parts]),
         np.concatenate([part.changes for part in parts]),
@@ -213,7 +213,8 @@ def _missing(changes: Changes) -> pa.Array:
     return pa.nulls(len(changes.diffs), pa.list_(pa.int16()))
 
 
-def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def joined_rows(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """The rows of all of `batches` (at least one), in their order."""
     table = pa.Table.from_batches(batches).combine_chunks()
     return next(iter(table.to_batches()), batches[0])
 

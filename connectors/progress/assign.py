@@ -103,6 +103,10 @@ class Progress:
         """The offset that is to come next, by (table, partition); pieces that wait have come."""
         return self._positions
 
+    def waiting(self) -> Sequence[Piece]:
+        """The pieces that wait for others of their time."""
+        return tuple(self._waiting)
+
     def begin(self, table: str, offsets: Mapping[int, int]) -> None:
         """A new table begins at `offsets`, by partition."""
         self._positions.update({(table, p): offset for p, offset in offsets.items()})

@@ -4,7 +4,7 @@ A `TimedBatch` is a consistent cut: all tables share one clock, and `offsets` sa
 every partition are reflected once the batch has been applied.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from connectors.offsets import Offsets
 from connectors.tables.spec import TableSpec
+from ivm.cluster.dealing import Owners
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -74,8 +75,9 @@ class TableUpdates:
     """Row `i` of `rows` changes by `diffs[i]` copies (+1 or -1), in the order of offsets.
 
     In a keyed table it is set (+1), or deleted by its key (-1), or all rows are (0). `rows` has the
-    table's declared schema. `ts_ms[i]` is the record's envelope `ts_ms` (milliseconds since the
-    epoch), 0 where the envelope has none. `times` are None where all happen at the batch's time.
+    table's declared schema, or is of references to rows that have it (`ivm.cluster.dealing`).
+    `ts_ms[i]` is the record's envelope `ts_ms` (milliseconds since the epoch), 0 where the envelope
+    has none. `times` are None where all happen at the batch's time.
     """
 
     rows: pa.RecordBatch
@@ -147,3 +149,17 @@ class Receiver(Protocol):
         `Journal.commit` has been called. An exception stops the pipeline: its state becomes
         `failed`, and only a restart of the process goes on.
         """
+
+
+class RowOwners(Protocol):
+    """The processes of a cluster to which tasks bring rows, in parcels that updates refer to."""
+
+    @property
+    def owners(self) -> Owners | None:
+        """The processes, as tasks know them; None before there are any."""
+
+    def release(self, parcels: Collection[int]) -> None:
+        """Take note that nothing further comes of these parcels."""
+
+    def keep(self, parcels: Collection[int]) -> None:
+        """Take note that nothing comes of any other parcel; no task brings one just now."""

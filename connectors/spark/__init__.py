@@ -1,6 +1,7 @@
 """The glue to Spark: it reads ranges, maps the pure decoders and hands over.
 
 - `archive`: makes an archive of the classes that Spark loads, so that it starts sooner
+- `bringing`: rows of a task on their way to the shards that own them
 - `chunks`: decoded records in the form in which they pass through Spark
 - `control`: the file by which the driver directs the planner of file topics
 - `daemon`: the process that forks Spark's Python workers, with their modules loaded

@@ -1,13 +1,14 @@
 """Decoded records on their way through Spark: one row per chunk, its contents opaque to the JVM.
 
 A chunk holds the records `[first, end)` of one partition: `updates` is an Arrow stream of the
-table's columns followed by diff, offset and ts_ms and, where any row has them, by order, missing
-and transaction (see `connectors.decode.Decoded`); `rejected` one of the rejected records; `passed`
-one of those that are neither a change nor rejected; `seconds` is how long it took to decode them.
+table's columns, or of references to its rows (`ivm.cluster.dealing`), followed by diff, offset and
+ts_ms and, where any row has them, by order, missing and transaction (see
+`connectors.decode.Decoded`); `rejected` one of the rejected records; `passed` one of those that are
+neither a change nor rejected; `seconds` is how long it took to decode them.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -46,6 +47,9 @@ _FIELDS: list[pa.Field] = [
 ]
 SCHEMA = pa.schema(_FIELDS)
 
+# What travels in place of rows of a table.
+Deal = Callable[[TableSpec, pa.RecordBatch], pa.RecordBatch]
+
 _ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -63,8 +67,9 @@ _REJECTED = pa.schema(_REJECTED_FIELDS)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A decoded chunk: `updates` has the table's columns, then those that travel beside them.
+    """A decoded chunk: `updates` has the table's columns, or references to rows that have them.
 
+    Those that travel beside them follow.
     These are `DIFF`, `OFFSET` and `TS_MS` (int64) and, where any row has them, `ORDER` (16 bytes
     that compare as the positions do), `MISSING` (list<int16>) and `TRANSACTION` (utf8).
     `passed` has the schema `PASSED`.
@@ -80,15 +85,26 @@ class Chunk:
     seconds: float
 
 
+def as_they_are(table: TableSpec, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows themselves: they travel in the chunk."""
+    return rows
+
+
 def encode(
-    key: str, table: TableSpec, records: Records, schemas: Schemas | None = None
+    key: str,
+    table: TableSpec,
+    records: Records,
+    schemas: Schemas | None = None,
+    deal: Deal = as_they_are,
 ) -> pa.RecordBatch:
     """Decode `records` (at least one), of the topic of `table`, into one row of `SCHEMA`.
 
-    `schemas` are those of the writers, if any. Raises RegistryUnavailable.
+    `schemas` are those of the writers, if any. Rows travel as what `deal` makes of them. Raises
+    RegistryUnavailable, and what `deal` raises.
     """
     started = perf_counter()
     decoded = decode(records, table, schemas)
+    decoded = replace(decoded, rows=deal(table, decoded.rows))
     has_passed = decoded.tombstones or decoded.ignored
     row = {
         "key": key,

@@ -20,21 +20,25 @@ import pyarrow.flight as flight
 
 from connectors import errors
 from connectors.errors import Unavailable
+from connectors.spark.bringing import Bringing
 from connectors.spark.chunks import SCHEMA
 from connectors.spark.session import LOOPBACK
 from ivm.cluster.credentials import NAME, Certificate
+from ivm.cluster.dealing import Owners
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """The address of an endpoint, and the secret that lets a task in.
 
-    Where that is encrypted, it has this `certificate`.
+    Where that is encrypted, it has this `certificate`. Where rows have `owners`, tasks bring them
+    there.
     """
 
     location: str
     token: str
     certificate: str | None = None
+    owners: Owners | None = None
 
     def __repr__(self) -> str:
         return f"Address({self.location!r})"
@@ -77,18 +81,21 @@ class Endpoint:
         host: str = LOOPBACK,
         *,
         encrypted: bool = False,
+        owners: Owners | None = None,
     ) -> None:
         """Listen on a free port of `host`; `take` may block, and its errors reach the task.
 
         `delivery` is how many seconds a delivery took of late, which tasks are told. What they hand
-        over is `encrypted` if it is to be, by a certificate that tasks learn with the address.
+        over is `encrypted` if it is to be, by a certificate that tasks learn with the address; so
+        they do of the `owners` of rows.
         """
         token = secrets.token_urlsafe()
         certificate = Certificate.new() if encrypted else None
         scheme = "grpc+tls" if encrypted else "grpc"
         self._server = _Server(f"{scheme}://{host}:0", take, hear, delivery, token, certificate)
         public = certificate.public if certificate is not None else None
-        self.address = Address(f"{scheme}://{host}:{self._server.port}", token, public)
+        location = f"{scheme}://{host}:{self._server.port}"
+        self.address = Address(location, token, public, owners)
 
     def finish(self) -> None:
         """Let tasks that read on and on know that they may end."""
@@ -107,7 +114,8 @@ _clients: dict[str, flight.FlightClient] = {}
 class Putter:
     """A task's call of an endpoint; it `is_wanted` until that says that it has enough.
 
-    `delivery` is how many seconds a delivery took of late.
+    `delivery` is how many seconds a delivery took of late. Rows of chunks that are put travel as
+    what `deal` makes of them.
     """
 
     def __init__(self, address: Address) -> None:
@@ -115,6 +123,8 @@ class Putter:
         if (client := _clients.pop(address.location, None)) is None:
             client = _connected(address)
         self._client = client
+        self._bringing = Bringing(address.owners)
+        self.deal = self._bringing.deal
         descriptor = flight.FlightDescriptor.for_command(address.token.encode())
         self._writer, answers = self._client.do_put(descriptor, SCHEMA)
         self._answers: Any = answers  # a FlightMetadataReader; the stubs name another class
@@ -122,9 +132,13 @@ class Putter:
         self.delivery = 0.0
 
     def put(self, chunks: Iterable[pa.RecordBatch], part: Part = WHOLE) -> None:
-        """Hand over rows of `SCHEMA`, and wait until they are taken (raises FlightError)."""
+        """Hand over rows of `SCHEMA`, and wait until they are taken.
+
+        Raises FlightError, and ShardUnavailable.
+        """
         for chunk in chunks:
             self._writer.write_batch(chunk)
+        self._bringing.flush()
         self._ask({"part": [*part]})
 
     def tell(self, error: Unavailable) -> None:
@@ -150,6 +164,7 @@ class Putter:
         The connection is kept for the next task of this process, in place of one to an endpoint
         of before.
         """
+        self._bringing.close()
         try:
             self._writer.close()
         except (flight.FlightError, pa.ArrowException):

@@ -9,7 +9,7 @@ from connectors.attribution import reading
 from connectors.formats.schema_registry import RegistryConfig, config_of, registry
 from connectors.kafka.clusters import Feed
 from connectors.records import Records
-from connectors.spark.chunks import encode
+from connectors.spark.chunks import Deal, as_they_are, encode
 from connectors.tables.spec import TableSpec
 
 
@@ -29,10 +29,12 @@ class Decoder:
     tables: Mapping[str, Mapping[str, TableSpec]]
     config: RegistryConfig | None
 
-    def chunks(self, topic: str, records: Records) -> Iterator[pa.RecordBatch]:
-        """A row for each table of the topic."""
+    def chunks(
+        self, topic: str, records: Records, deal: Deal = as_they_are
+    ) -> Iterator[pa.RecordBatch]:
+        """A row for each table of the topic, whose rows travel as what `deal` makes of them."""
         schemas = registry(self.config) if self.config is not None else None
         for key, table in self.tables[topic].items():
             with reading(table.name):
-                chunk = encode(key, table, records, schemas)
+                chunk = encode(key, table, records, schemas, deal)
             yield chunk

@@ -9,6 +9,7 @@ show.
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,7 +25,7 @@ from connectors.connections import Connection
 from connectors.kafka.clusters import Feed
 from connectors.kafka.fetch import Fetcher, OffsetRange
 from connectors.kafka.follow import Follower
-from connectors.spark.chunks import SPARK_SCHEMA
+from connectors.spark.chunks import SPARK_SCHEMA, Deal
 from connectors.spark.endpoint import Address, Part, Putter, parts_of
 from connectors.spark.idling import Idling
 from connectors.spark.kafka import Decoder, decoder
@@ -150,7 +151,7 @@ class KafkaReader(DataSourceStreamReader):
                 self._follow(partition.value, putter)
             else:
                 ranges, part = partition.value
-                putter.put(self._decoded(ranges), part)
+                putter.put(self._decoded(ranges, putter.deal), part)
         return iter(())  # what is read does not pass through Spark
 
     def _follow(self, starts: Ends, putter: Putter) -> None:
@@ -160,7 +161,8 @@ class KafkaReader(DataSourceStreamReader):
         is_whole = False
         try:
             follower.begin(starts)
-            relay(follower.read, self._decoder.chunks, putter, _MOST_FULL)
+            decode = partial(self._decoder.chunks, deal=putter.deal)
+            relay(follower.read, decode, putter, _MOST_FULL)
             follower.rest()
             is_whole = True
         finally:
@@ -180,12 +182,12 @@ class KafkaReader(DataSourceStreamReader):
             reached = {**reached, **{at: max(n, reached.get(at, n)) for at, n in followed.items()}}
         return reached
 
-    def _decoded(self, ranges: Sequence[OffsetRange]) -> Iterator[pa.RecordBatch]:
+    def _decoded(self, ranges: Sequence[OffsetRange], deal: Deal) -> Iterator[pa.RecordBatch]:
         # Decoding makes many objects and no cycles; looking for cycles takes a third of the time.
         gc.disable()
         try:
             for topic, records in _fetched(self._feed.connection, ranges):
-                yield from self._decoder.chunks(topic, records)
+                yield from self._decoder.chunks(topic, records, deal)
         finally:
             gc.enable()
 

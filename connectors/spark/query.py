@@ -27,6 +27,7 @@ from connectors.spark.handover import Handover
 from connectors.spark.kafka_source import kafka_topics
 from connectors.spark.session import LOOPBACK, STOP_SECONDS, free_slots, is_local
 from connectors.spark.source import file_topics
+from ivm.cluster.dealing import Owners
 from ivm.errors import IvmError
 
 # Spark keeps its own positions here. Ours are in the journal, so nothing in it outlives a query,
@@ -63,6 +64,23 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What runs beside a query: this process at `host`, and the shards of a cluster, if any.
+
+    The shards have `taken` so many of Spark's slots, and are the `owners` of rows. What tasks hand
+    over to this process is `encrypted` if it is to be.
+    """
+
+    host: str = LOOPBACK
+    taken: int = 0
+    encrypted: bool = False
+    owners: Owners | None = None
+
+
+ALONE = Beside()
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why a query ended; `is_final` if it would end so again.
 
@@ -89,15 +107,11 @@ class Query:
         hear: Callable[[Unavailable], None],
         room: int = 1,
         room_bytes: float = inf,
-        host: str = LOOPBACK,
-        *,
-        encrypted: bool = False,
+        beside: Beside = ALONE,
     ) -> None:
         """`hear` is told what tasks wait for; for `room` and `room_bytes` see `Handover`.
 
-        Tasks reach this process at `host`, and what they hand over is `encrypted` if it is to be.
-
-        What is made here runs once `_begin` is called.
+        Of what runs `beside` it tasks are told. What is made here runs once `_begin` is called.
         """
         parent = _MEMORY if _MEMORY.is_dir() else work
         owner = zlib.crc32(bytes(work.resolve()))
@@ -107,7 +121,12 @@ class Query:
         self._handover = Handover(deliver, self.stop, room, room_bytes)
         take = Gathering(self._handover.put).take
         self._endpoint = Endpoint(
-            take, hear, lambda: self._handover.seconds, host, encrypted=encrypted
+            take,
+            hear,
+            lambda: self._handover.seconds,
+            beside.host,
+            encrypted=beside.encrypted,
+            owners=beside.owners,
         )
 
     def _begin(self, chunks: DataFrame) -> None:
@@ -167,19 +186,14 @@ class MicroBatches(Query):
         deliver: Callable[[pa.Table], None],
         feeds: Sequence[Feed] = (),
         reads_files: bool = True,
-        host: str = LOOPBACK,
-        taken: int = 0,
-        *,
-        encrypted: bool = False,
+        beside: Beside = ALONE,
     ) -> None:
         """Start reading the topics of `feeds`, and if it `reads_files` those of `control`.
 
-        Each of these gives about `limit` records at a time. Of Spark's slots so many are `taken`;
-        for `host` and `encrypted` see `Query`.
+        Each of these gives about `limit` records at a time; for `beside` see `Query`.
         """
-        how = _ROOM, _ROOM_BYTES, host
-        super().__init__(control.parent, deliver, lambda _: None, *how, encrypted=encrypted)
-        address, tasks = self._endpoint.address, free_slots(spark, taken)
+        super().__init__(control.parent, deliver, lambda _: None, _ROOM, _ROOM_BYTES, beside)
+        address, tasks = self._endpoint.address, free_slots(spark, beside.taken)
         # A batch ends once all its tasks do: one that follows topics would hold the others up. And
         # it leaves in a file how far it came.
         self.follows = len(feeds) == 1 and not reads_files and is_local(spark)

@@ -10,7 +10,7 @@ To Spark that is one micro-batch, from "begun" to "ended", whose tasks give no r
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,9 +26,9 @@ from connectors.kafka.follow import Follower
 from connectors.spark.chunks import SPARK_SCHEMA
 from connectors.spark.endpoint import Address, Putter
 from connectors.spark.kafka import decoder
-from connectors.spark.query import Query
+from connectors.spark.query import ALONE, Beside, Query
 from connectors.spark.relay import patient, relay
-from connectors.spark.session import LOOPBACK, free_slots
+from connectors.spark.session import free_slots
 
 # How many puts, and bytes, may wait to be handed over, before the tasks wait. What waits is one
 # time, and one transaction: a million small changes at most, as they travel.
@@ -47,18 +47,14 @@ class RealTime(Query):
         deliver: Callable[[pa.Table], None],
         hear: Callable[[Unavailable], None],
         feeds: Sequence[Feed],
-        host: str = LOOPBACK,
-        taken: int = 0,
-        *,
-        encrypted: bool = False,
+        beside: Beside = ALONE,
     ) -> None:
         """Start reading the topics of `feeds` (raises TooFewSlots).
 
-        `hear` is called with each fault that tasks wait for. They reach this process at `host`.
-        Of Spark's slots so many are `taken`; for `encrypted` see `Query`.
+        `hear` is called with each fault that tasks wait for; for `beside` see `Query`.
         """
-        _check_slots(spark, feeds, taken)
-        super().__init__(work, deliver, hear, ROOM, ROOM_BYTES, host, encrypted=encrypted)
+        _check_slots(spark, feeds, beside.taken)
+        super().__init__(work, deliver, hear, ROOM, ROOM_BYTES, beside)
         followed = [_followed(spark, feed, self._endpoint.address) for feed in feeds]
         self._begin(reduce(DataFrame.union, followed))
 
@@ -131,5 +127,6 @@ class FollowingReader(DataSourceStreamReader):
             closing(Follower(self._feed.connection)) as follower,
         ):
             follower.begin(partition.value)
-            relay(follower.read, patient(decoder(self._feed).chunks, putter), putter)
+            decode = partial(decoder(self._feed).chunks, deal=putter.deal)
+            relay(follower.read, patient(decode, putter), putter)
         return iter(())  # what is read does not pass through Spark

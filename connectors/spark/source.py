@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from connectors.attribution import reading
 from connectors.files.reader import records
-from connectors.spark.chunks import SPARK_SCHEMA, encode
+from connectors.spark.chunks import SPARK_SCHEMA, Deal, encode
 from connectors.spark.control import Position
 from connectors.spark.endpoint import Address, Part, Putter, parts_of
 from connectors.spark.idling import Idling
@@ -105,7 +105,7 @@ class TopicsReader(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         tasks, part = partition.value
         with closing(Putter(self._address)) as putter:
-            putter.put(_decoded(tasks), part)
+            putter.put(_decoded(tasks, putter.deal), part)
         return iter(())  # what is read does not pass through Spark
 
     def _plan(self) -> Planner:
@@ -114,13 +114,14 @@ class TopicsReader(DataSourceStreamReader):
         return self._planner
 
 
-def _decoded(tasks: Sequence[Work]) -> Iterator[pa.RecordBatch]:
+def _decoded(tasks: Sequence[Work], deal: Deal) -> Iterator[pa.RecordBatch]:
     # Decoding makes many objects and no cycles; looking for cycles takes a third of the time.
     gc.disable()
     try:
         for work in tasks:
             with reading(work.table.name):
-                chunk = encode(work.key, work.table, records(work.span, work.partition))
+                found = records(work.span, work.partition)
+                chunk = encode(work.key, work.table, found, deal=deal)
             yield chunk
     finally:
         gc.enable()

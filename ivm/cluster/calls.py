@@ -92,6 +92,13 @@ class Calls:
         """What a command to all members gives, by number; raises what one of them raises."""
         return self.values(self.replies(method, *arguments, **named))
 
+    def each(self, method: str, arguments: Sequence[tuple[object, ...]]) -> list[Any]:
+        """What a command to all members gives, for the arguments of each, by number."""
+        commands: dict[int, Command] = {
+            number: (method, given, {}) for number, given in enumerate(arguments)
+        }
+        return self.values(self._replies_to(commands))
+
     def one(self, number: int, method: str, *arguments: object) -> Any:
         """What a command to one member gives."""
         return self.values(self._replies_to({number: (method, arguments, {})}))[0]

@@ -20,12 +20,13 @@ MOST_BYTES = 1 << 16
 class Hello(NamedTuple):
     """A member's number, and what the connection is for.
 
-    `entrance` is where other members find it.
+    `entrance` is where other members find it, `parcels` where rows are brought to it.
     """
 
     number: int
     kind: str
     entrance: Address
+    parcels: Address
     identity: Identity
 
     def message(self) -> bytes:
@@ -37,7 +38,7 @@ def heard(message: bytes | bytearray) -> Hello:
     """The hello that a message says (raises ValueError for one of another release).
 
     >>> from ivm.cluster.identity import identity
-    >>> hello = Hello(3, READS, ("10.0.0.7", 4711), identity())
+    >>> hello = Hello(3, READS, ("10.0.0.7", 4711), ("10.0.0.7", 4712), identity())
     >>> heard(hello.message()) == hello
     True
     """
@@ -46,6 +47,7 @@ def heard(message: bytes | bytearray) -> Hello:
             "number": int(number),
             "kind": str(kind),
             "entrance": [str(host), int(port)],
+            "parcels": [str(door_host), int(door_port)],
             "identity": {
                 "host": str(name),
                 "process": int(process),
@@ -55,5 +57,5 @@ def heard(message: bytes | bytearray) -> Hello:
             },
         } if kind in KINDS:
             its = Identity(name, process, source, python, tuple(owners))
-            return Hello(number, kind, (host, port), its)
+            return Hello(number, kind, (host, port), (door_host, door_port), its)
     raise ValueError("no hello of this release")

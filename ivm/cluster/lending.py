@@ -1,11 +1,11 @@
 """A member's pool, which lends its cluster what stays with it: holds, and batches, by number."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ivm.cluster.beside import Beside
 from ivm.cluster.mesh import Mesh
+from ivm.cluster.parcels import Parcels
 from ivm.dataflow.nodes import Node
 from ivm.errors import BudgetExceeded
 from ivm.installed.holds import Hold
@@ -43,7 +44,8 @@ class Most(NamedTuple):
 class Share(NamedTuple):
     """The share of a member: what its arrangements hold, its strings, its process; its meetings.
 
-    At these it has sent so many blocks of rows, and so many bytes with their headers.
+    At these it has sent so many blocks of rows, and so many bytes with their headers. Of the rows
+    that it owns it has received so many from those who had them.
     """
 
     records: int
@@ -53,13 +55,18 @@ class Share(NamedTuple):
     meetings: int
     blocks: int
     sent_bytes: int
+    received_rows: int
 
 
 class LendingPool(Pool):
-    """A pool whose holds and batches are known by number to who cannot have them; see Pool."""
+    """A pool whose holds and batches are known by number to who cannot have them; see Pool.
+
+    `parcels` are the rows that have come to it.
+    """
 
     def __init__(self, mesh: Mesh, beside: Mesh, **bounds: float) -> None:
         super().__init__(mesh=mesh, beside=beside, **bounds)  # type: ignore[arg-type]
+        self.parcels = Parcels()
         self._meshes = mesh, beside
         self._filling: Beside | None = None
         self._numbers = count()
@@ -101,6 +108,10 @@ class LendingPool(Pool):
                 self._batches.pop(number, None)
         for hold in holds:
             hold.release()
+
+    def carry_out(self, function: Callable[..., Any], *arguments: object) -> Any:
+        """The answer of a `function` of a module that all processes know, given this pool."""
+        return function(self, *arguments)
 
     def step(self, frontier: int) -> frozenset[str]:
         """Advance as `Pool.advance` does: the names of the dataflows that have deltas."""
@@ -177,7 +188,8 @@ class LendingPool(Pool):
         blocks = sum(mesh.blocks for mesh in self._meshes)
         sent = sum(mesh.sent_bytes for mesh in self._meshes)
         strings, process = self.string_bytes, _resident_bytes()
-        return Share(records, held, strings, process, meetings, blocks, sent)
+        received = self.parcels.received_rows
+        return Share(records, held, strings, process, meetings, blocks, sent, received)
 
 
 def _resident_bytes() -> int:

@@ -136,7 +136,7 @@ class Entrance:
     def accept(self, seconds: float | None = None) -> Link:
         """The next connection of one who has the credentials; others are passed over.
 
-        Raises TimeoutError once `seconds` are over (None: never).
+        Raises TimeoutError once `seconds` are over (None: never), and OSError once it is closed.
         """
         until = None if seconds is None else monotonic() + seconds
         while True:
@@ -150,7 +150,9 @@ class Entrance:
                 return _admitted(connected, self._credentials, is_server=True)
 
     def close(self) -> None:
-        """Listen no more; who was let in stays."""
+        """Listen no more, not even a thread that waits in `accept`; who was let in stays."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
     def __enter__(self) -> Self:

@@ -3,10 +3,12 @@
 A command is the name of a method of `LendingPool` with its arguments. All members get the same
 commands in the same order, and so agree on every plan and on the numbers of all stages. Reads come
 by a connection of their own, so that they need not wait for a step; and so does the cluster's
-question whether the process goes on at all.
+question whether the process goes on at all. At a door of its own a member takes parcels
+of rows.
 """
 
 from collections.abc import Callable
+from contextlib import closing
 from threading import Thread
 from typing import Any
 
@@ -16,6 +18,7 @@ from ivm.cluster.identity import identity
 from ivm.cluster.lending import LendingPool
 from ivm.cluster.links import Address, Entrance, Link, enter
 from ivm.cluster.mesh import connect
+from ivm.cluster.parcels import Receiving
 from ivm.cluster.replies import Done, Reply, broken, refused
 from ivm.errors import IvmError, OutOfMemory, PoolFailed
 
@@ -27,21 +30,25 @@ def run(address: Address, credentials: Credentials, number: int) -> None:
 
     Raises OSError where nobody listens there, and EOFError once it is not wanted.
     """
-    with enter(address, credentials) as commands:
-        with Entrance(commands.local_host, credentials) as entrance:
-            hello = Hello(number, COMMANDS, entrance.address, identity())
-            commands.send_bytes(hello.message())
-            reads = enter(address, credentials)
-            reads.send_bytes(hello._replace(kind=READS).message())
-            pulse = enter(address, credentials)
-            pulse.send_bytes(hello._replace(kind=PULSE).message())
-            _aside(pulse, _echo)
-            addresses, bounds = commands.recv()
-            mesh, beside = connect(number, entrance, addresses, credentials, count=2)
+    with (
+        enter(address, credentials) as commands,
+        Entrance(commands.local_host, credentials) as entrance,
+        Entrance(commands.local_host, credentials) as door,
+    ):
+        hello = Hello(number, COMMANDS, entrance.address, door.address, identity())
+        commands.send_bytes(hello.message())
+        reads = enter(address, credentials)
+        reads.send_bytes(hello._replace(kind=READS).message())
+        pulse = enter(address, credentials)
+        pulse.send_bytes(hello._replace(kind=PULSE).message())
+        _aside(pulse, _echo)
+        addresses, bounds = commands.recv()
+        mesh, beside = connect(number, entrance, addresses, credentials, count=2)
         try:
             pool = LendingPool(mesh, beside, **bounds)
-            _aside(reads, lambda link: _serve(link, pool, meets=False))
-            _serve(commands, pool)
+            with closing(Receiving(door, pool.parcels)):
+                _aside(reads, lambda link: _serve(link, pool, meets=False))
+                _serve(commands, pool)
         finally:
             mesh.close()
             beside.close()

@@ -82,6 +82,7 @@ class MemberShare(NamedTuple):
     meetings: int
     blocks: int
     sent_bytes: int
+    received_rows: int
 
 
 def found(parts: Sequence[Found]) -> Found:

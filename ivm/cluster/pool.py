@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from ivm.cluster import merging
 from ivm.cluster.calls import Calls, refusals_of
+from ivm.cluster.credentials import Credentials
+from ivm.cluster.dealing import Owners
 from ivm.cluster.lending import Most
 from ivm.cluster.lent import LentBatch, LentHold
 from ivm.cluster.rendezvous import Member
@@ -65,7 +67,8 @@ class ClusterPool:
     declares then. The `bounds` are Pool's, of each member. Calls that change something exclude one
     another; reads go beside them, one at a time. A member that is lost, or has said nothing for
     `lost_seconds`, takes the pool with it: every call after that raises PoolFailed, and
-    `when_failed` hears why. Close the pool to end its members.
+    `when_failed` hears why. Close the pool to end its members. `owners` are these as those know
+    them that bring rows; None before it is started.
 
     >>> from ivm.cluster.processes import Processes
     >>> from ivm.dataflow.nodes import Get, project
@@ -88,11 +91,14 @@ class ClusterPool:
         self._unchanged: dict[str, Deltas] = {}
         self._changing = Lock()  # held by one that adds or drops collections, ahead of calls.lock
         self._filled: str | None = None
+        self.owners: Owners | None = None
 
-    def start(self, members: Sequence[Member]) -> None:
+    def start(self, members: Sequence[Member], credentials: Credentials) -> None:
         """Begin with these members, by number, which a `Rendezvous` has met (raises PoolFailed)."""
         with self._calls.lock:
             self._calls.start(members, self._bounds)
+            doors = tuple(member.hello.parcels for member in members)
+            self.owners = Owners(doors, credentials)
             for name, declared in self._inputs.items():
                 self._declare(name, declared)
 
@@ -209,6 +215,25 @@ class ClusterPool:
         with self._calls.lock:
             for number, part in self._dealt(name, rows, diffs, times):
                 self._calls.post(number, "feed", name, *part)
+
+    def carry_out(self, function: Callable[..., Any], each: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """What a `function` gives on each member, for its pool and `each` member's arguments.
+
+        It is of a module that all processes know, and may be told to read parcels, and to feed and
+        look up what its member owns; it meets no other.
+        """
+        with self._calls.lock:
+            return self._calls.each("carry_out", [(function, *given) for given in each])
+
+    def post(self, function: Callable[..., Any], each: Sequence[tuple[Any, ...] | None]) -> None:
+        """Let members carry out a `function`, those that have arguments; nobody waits for them.
+
+        What it raises, a later call does.
+        """
+        with self._calls.lock:
+            for number, given in enumerate(each):
+                if given is not None:
+                    self._calls.post(number, "carry_out", function, *given)
 
     def batches(self, name: str) -> list[LentBatch]:
         """The batches that hold an input, of all members; see `Pool.batches`."""

@@ -33,7 +33,8 @@ class Processes(ClusterPool):
         try:
             for number in range(members):
                 self._begin(rendezvous, number)
-            self.start(rendezvous.members(members, COMING_SECONDS, self._ended))
+            come = rendezvous.members(members, COMING_SECONDS, self._ended)
+            self.start(come, rendezvous.credentials)
         except BaseException:
             self.close()
             raise

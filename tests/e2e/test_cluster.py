@@ -74,6 +74,12 @@ def test_views_and_recursions_are_looked_up(client: Client) -> None:
     assert [client.lookup("known", id=number) for number in (50, 51)] == [[{"id": 50}], []]
 
 
+def test_tasks_bring_rows_to_the_shards_that_own_them(client: Client) -> None:
+    received = [share["received_rows"] for share in client.cluster()]
+    assert sum(received) == PEOPLE + 50
+    assert min(received) > PEOPLE / 3
+
+
 def test_a_query_is_answered_over_one_time(client: Client) -> None:
     found = client.query("SELECT count(*) AS n, sum(people) AS all_people FROM by_city")
     assert found.table.to_pylist() == [{"n": CITIES, "all_people": PEOPLE}]

@@ -1,7 +1,7 @@
 """A pipeline without Spark that reads file topics when a test says so, by the real protocol."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from connectors.ingest.delivery import Delivery
 from connectors.ingest.settings import PipelineSettings
 from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Ends
-from connectors.progress.batches import Receiver
+from connectors.progress.batches import Receiver, RowOwners
 from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
 from connectors.quarantine.store import Place, Quarantine
+from connectors.spark.bringing import Bringing
 from connectors.spark.chunks import SCHEMA, encode
 from connectors.tables.spec import TableSpec
 
@@ -36,15 +37,20 @@ class DecodingPipeline:
         quarantine: Quarantine,
         receiver: Receiver,
         expect_room: Callable[[], None] = lambda: None,
+        owners: RowOwners | None = None,
     ) -> None:
         self.topics: Path = settings.topics
         self.state: State = "stopped"
-        self._delivery = Delivery(journal, quarantine, receiver)
+        self._owners = owners
+        self._delivery = Delivery(journal, quarantine, receiver, owners=owners)
         self._journal = journal
         self._tables: dict[str, TableSpec] = {}
 
     def prepare(self) -> None:
         """There is nothing to make ready."""
+
+    def session(self) -> None:
+        """There is no Spark."""
 
     def start(self, tables: Sequence[TableSpec]) -> None:
         for spec in tables:
@@ -88,13 +94,16 @@ class DecodingPipeline:
         """Deliver what a table's topic has beyond what was read."""
         spec = self._tables[table]
         reader = TopicReader(self.topics, spec.topic)
-        chunks = [
-            encode(self._key(table), spec, records(span, partition))
-            for partition, end in reader.ends().items()
-            for span in reader.spans(
-                partition, self._delivery.reached().get((table, partition), 0), end
-            )
-        ]
+        self._delivery.begin_query()
+        with closing(Bringing(self._owners.owners if self._owners else None)) as bringing:
+            chunks = [
+                encode(self._key(table), spec, records(span, partition), deal=bringing.deal)
+                for partition, end in reader.ends().items()
+                for span in reader.spans(
+                    partition, self._delivery.reached().get((table, partition), 0), end
+                )
+            ]
+            bringing.flush()
         with suppress(Stalled):
             if chunks:
                 self._delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))

@@ -20,6 +20,7 @@ from connectors.progress.batches import (
     Origin,
     Range,
     Receiver,
+    RowOwners,
     Run,
     TableUpdates,
     TimedBatch,
@@ -45,6 +46,7 @@ class DirectPipeline:
         quarantine: Quarantine,
         receiver: Receiver,
         expect_room: Callable[[], None] = lambda: None,
+        owners: RowOwners | None = None,
     ) -> None:
         self.tables: dict[str, TableSpec] = {}
         self.state: State = "stopped"

@@ -1,7 +1,7 @@
 """A pipeline over real file topics and the real delivery, that moves when it is told."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -19,12 +19,13 @@ from connectors.ingest.lag import Lag
 from connectors.ingest.settings import PipelineSettings
 from connectors.ingest.status import PipelineStatus, State
 from connectors.offsets import Gap
-from connectors.progress.batches import Receiver, TimedBatch
+from connectors.progress.batches import Receiver, RowOwners, TimedBatch
 from connectors.progress.journal import Beginning, Journal
 from connectors.quarantine.replay import Outcome
 from connectors.quarantine.reread import Past
 from connectors.quarantine.store import Place, Quarantine, Quarantined
-from connectors.spark.chunks import SCHEMA, encode
+from connectors.spark.bringing import Bringing
+from connectors.spark.chunks import SCHEMA, Deal, encode
 from connectors.tables.spec import TableSpec
 from tests.unit.connectors.records import record
 
@@ -42,7 +43,9 @@ class FilePipeline:
         quarantine: Quarantine,
         receiver: Receiver,
         expect_room: Callable[[], None] = lambda: None,
+        owners: RowOwners | None = None,
     ) -> None:
+        self._owners = owners
         self.state: State = "stopped"
         self.replayed = 0
         self._altered: dict[str, str] = {}
@@ -70,7 +73,9 @@ class FilePipeline:
         for name, topic in self._journal.tables.items():
             if topics.get(name) != topic:
                 self._journal.drop_table(name)
-        self._delivery = Delivery(self._journal, self._quarantine, self._receiver)
+        self._delivery = Delivery(
+            self._journal, self._quarantine, self._receiver, owners=self._owners
+        )
         for spec in tables:
             self.add_table(spec)
         self.delivery.open()
@@ -175,6 +180,14 @@ class FilePipeline:
         return self._altered.get(name, f"{name}@{self._journal.epoch(name)}")
 
     def _deliver(self, ends: Ends) -> None:
+        self.delivery.begin_query()
+        with closing(Bringing(self._owners.owners if self._owners else None)) as bringing:
+            chunks = self._encoded(ends, bringing.deal)
+            bringing.flush()
+        with suppress(Stalled):
+            self.delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
+
+    def _encoded(self, ends: Ends, deal: Deal) -> list[pa.RecordBatch]:
         chunks = []
         for (name, partition), end in ends.items():
             spec = self._tables[name]
@@ -182,11 +195,10 @@ class FilePipeline:
             reader.ends()
             position = self.delivery.reached().get((name, partition), 0)
             chunks += [
-                encode(self._key(name), spec, records(span, partition))
+                encode(self._key(name), spec, records(span, partition), deal=deal)
                 for span in reader.spans(partition, position, end)
             ]
-        with suppress(Stalled):
-            self.delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
+        return chunks
 
 
 # The runtimes of a test, also those that it left dead; `close_all` closes them after it.

@@ -1,5 +1,7 @@
 """How the tables of batches reach the pool: repetitions, replays, what is unavailable."""
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ from connectors.progress.batches import Origin, Run, TableUpdates, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.quarantine.store import Quarantine
 from connectors.tables.spec import TableSpec
+from ivm.cluster.pool import AnyPool
 from ivm.pool import Pool
+from tests.property.members import Threads
 
 FIELDS: list[pa.Field] = [
     pa.field("id", pa.int64(), nullable=False),
@@ -30,9 +34,9 @@ Row = tuple[Any, ...]
 class Service:
     """A table in a pool with its feeder."""
 
-    def __init__(self, directory: Path, spec: TableSpec) -> None:
+    def __init__(self, directory: Path, spec: TableSpec, pool: AnyPool) -> None:
         self.spec = spec
-        self.pool = Pool()
+        self.pool = pool
         self.pool.create_input("t", SCHEMA, ["id"])
         self.meter = Meter()
         self.quarantine = Quarantine(directory / "quarantine")
@@ -79,14 +83,20 @@ class Service:
         return sorted(tuple(row.values()) for row in found.rows.to_pylist())
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(tmp_path, KEYED)
+@pytest.fixture(params=["alone", "cluster"])
+def pool(request: pytest.FixtureRequest) -> Iterator[AnyPool]:
+    with Threads(2) if request.param == "cluster" else nullcontext(Pool()) as pool:
+        yield pool
 
 
 @pytest.fixture
-def exact(tmp_path: Path) -> Service:
-    return Service(tmp_path, EXACT)
+def service(tmp_path: Path, pool: AnyPool) -> Service:
+    return Service(tmp_path, KEYED, pool)
+
+
+@pytest.fixture
+def exact(tmp_path: Path, pool: AnyPool) -> Service:
+    return Service(tmp_path, EXACT, pool)
 
 
 def test_times_that_are_held_back_are_resolved_together(service: Service) -> None:

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from api.runtime import Runtime
 from connectors.ingest.miscounts import Miscounts
+from connectors.ingest.tables import LocalTables
 from connectors.tables.spec import TableSpec
+from connectors.tables.table import Table
 from ivm.pool import Pool
 from tests.unit.api.direct import DirectPipeline
 from tests.unit.api.filed import pipeline_of, runtime_on, take_checkpoint, write_rows
@@ -38,6 +40,7 @@ def errors(client: TestClient) -> tuple[int, int, int]:
     return source, view, client.get("/v1/views/totals/rows?scan=true").json()["errors"]
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_row_that_is_taken_away_and_was_not_there_is_told_by_its_key(
     client: TestClient, pipeline: DirectPipeline
 ) -> None:
@@ -51,6 +54,7 @@ def test_a_row_that_is_taken_away_and_was_not_there_is_told_by_its_key(
     assert 'ivm_table_errors{table="orders"} 1.0' in client.get("/metrics").text
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_key_that_is_added_again_is_told(client: TestClient, pipeline: DirectPipeline) -> None:
     pipeline.deliver("orders", (order(1), 1), (order(2), 1))
     pipeline.deliver("orders", (order(1), 1), (order(2, "bob"), 1), (order(3), 1))
@@ -62,6 +66,7 @@ def test_a_key_that_is_added_again_is_told(client: TestClient, pipeline: DirectP
     assert "second snapshot" in found[0]["error"]
 
 
+@pytest.mark.usefixtures("engine")
 def test_what_later_changes_make_up_for_is_told_no_more(
     client: TestClient, pipeline: DirectPipeline
 ) -> None:
@@ -73,6 +78,7 @@ def test_what_later_changes_make_up_for_is_told_no_more(
     assert client.get("/v1/errors").json()["errors"] == []
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_truncation_makes_up_for_all(client: TestClient, pipeline: DirectPipeline) -> None:
     pipeline.deliver("orders", (order(1), 1), (order(1), 1), (order(2), -1))
     assert errors(client)[0] == 2
@@ -80,6 +86,7 @@ def test_a_truncation_makes_up_for_all(client: TestClient, pipeline: DirectPipel
     assert errors(client) == (0, 0, 0)
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_key_in_another_batch_is_found_by_its_own_arrangement(
     client: TestClient, pipeline: DirectPipeline
 ) -> None:
@@ -103,6 +110,7 @@ def test_views_of_other_tables_have_no_part_in_it(
     assert client.get("/v1/errors?view=those").json()["errors"] == []
 
 
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("with_checkpoint", [True, False])
 def test_a_restart_tells_it_too(tmp_path: Path, with_checkpoint: bool) -> None:
     runtime = runtime_on(tmp_path)
@@ -134,13 +142,13 @@ def test_the_keys_at_fault_are_those_without_one_row_or_none(
     pool, counts = Pool(1), Counter[tuple[int, str]]()
     schema = ORDERS.schema.remove(2)
     pool.create_input("orders", schema, ["id"])
-    miscounts = Miscounts(pool)
+    miscounts = Miscounts(LocalTables(pool))
     for time, batch in enumerate(batches, 1):
         columns = [pa.array([c[i] for c in batch], schema.field(i).type) for i in (0, 1)]
         rows = pa.RecordBatch.from_arrays(columns, schema=schema)
         pool.feed("orders", rows, np.array([c[2] for c in batch], np.int64), time)
         pool.advance(time + 1)
-        miscounts.note("orders", ORDERS.key, rows)
+        miscounts.note(Table.of(ORDERS), rows)
         miscounts.check()
         for number, customer, diff in batch:
             counts[number, customer] += diff
@@ -156,14 +164,14 @@ def test_the_keys_at_fault_are_those_without_one_row_or_none(
 def test_equal_rows_of_a_table_without_a_key_add_up_until_one_too_many_is_taken() -> None:
     pool, sales = Pool(1), replace(ORDERS, key=())
     pool.create_input("orders", sales.schema, sales.schema.names)
-    miscounts = Miscounts(pool)
+    miscounts = Miscounts(LocalTables(pool))
     row = {"id": 1, "customer": "a"}
     rows = pa.RecordBatch.from_pylist([row], schema=sales.schema)
     told = []
     for time, diff in enumerate((2, -1, -2, 1), 1):
         pool.feed("orders", rows, np.array([diff], np.int64), time)
         pool.advance(time + 1)
-        miscounts.note("orders", sales.key, rows)
+        miscounts.note(Table.of(sales), rows)
         miscounts.check()
         told.append(miscounts.count("orders"))
     assert told == [0, 0, 1, 0]

@@ -65,6 +65,7 @@ def test_a_record_is_shown_with_all_that_is_known(
     assert (listed["repair"], listed["time"]) == (None, None)
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_repaired_record_lands_at_a_new_time_once(
     client: TestClient, pipeline: DecodingPipeline
 ) -> None:
@@ -189,6 +190,7 @@ def test_a_stall_names_its_record_and_skipping_it_goes_on(
     assert client.get("/v1/quarantine/people/0/3").json()["status"] == "open"
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_correction_is_there_after_a_restart_and_published_once(
     client: TestClient, pipeline: DecodingPipeline, tmp_path: Path
 ) -> None:

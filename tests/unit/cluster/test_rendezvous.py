@@ -15,6 +15,8 @@ from ivm.cluster.links import enter
 from ivm.cluster.rendezvous import Rendezvous
 from ivm.errors import PoolFailed
 
+ADDRESS = "127.0.0.1", 1
+
 
 @pytest.fixture
 def rendezvous(encrypted: bool) -> Iterator[Rendezvous]:
@@ -79,8 +81,8 @@ def test_one_that_encodes_rows_otherwise_is_refused(
         b"\xff\xfe",
         b"[1, 2]",
         b'{"number": 0, "release": "2.0"}',
-        Hello(0, "a fourth kind", ("127.0.0.1", 1), identity()).message(),
-        Hello(7, COMMANDS, ("127.0.0.1", 1), identity()).message(),
+        Hello(0, "a fourth kind", ADDRESS, ADDRESS, identity()).message(),
+        Hello(7, COMMANDS, ADDRESS, ADDRESS, identity()).message(),
     ],
 )
 def test_one_that_says_first_what_no_member_of_this_release_says_is_told_of(

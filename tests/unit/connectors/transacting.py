@@ -10,11 +10,11 @@ from connectors.declaration import OnError
 from connectors.files.reader import TopicReader, records
 from connectors.files.writer import TopicWriter
 from connectors.ingest.delivery import Delivery
-from connectors.progress.batches import TimedBatch
+from connectors.progress.batches import RowOwners, TimedBatch
 from connectors.progress.journal import Journal
 from connectors.progress.resolution import with_markers
 from connectors.quarantine.store import Quarantine
-from connectors.spark.chunks import SCHEMA, encode
+from connectors.spark.chunks import SCHEMA, Deal, as_they_are, encode
 from connectors.tables.spec import TableSpec
 
 FIELDS: list[pa.Field] = [pa.field("id", pa.int64(), nullable=False), pa.field("n", pa.int64())]
@@ -38,14 +38,25 @@ def table(
 
 
 class Service:
-    """File topics, and a delivery over them that reads what it is told to."""
+    """File topics, and a delivery over them that reads what it is told to.
 
-    def __init__(self, root: Path, *specs: TableSpec) -> None:
+    Rows of tables travel as what `deal` makes of them; then they have `owners`.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *specs: TableSpec,
+        deal: Deal = as_they_are,
+        owners: RowOwners | None = None,
+    ) -> None:
+        self.deal = deal
         self.root = root
         self.specs = with_markers(specs)
         self.journal = Journal(root / "journal")
         self.batches: list[TimedBatch] = []
-        self.delivery = Delivery(self.journal, Quarantine(root / "quarantine"), self)
+        quarantine = Quarantine(root / "quarantine")
+        self.delivery = Delivery(self.journal, quarantine, self, owners=owners)
         for spec in self.specs:
             self.delivery.add_table(spec.name, spec)
         self.delivery.open()
@@ -101,6 +112,12 @@ class Service:
 
         Returns the changes that came, as time, table, id and n.
         """
+        before = len(self.batches)
+        self.deliver(limit)
+        return [change for batch in self.batches[before:] for change in changes(batch)]
+
+    def deliver(self, limit: int = 1_000) -> None:
+        """Deliver all there is, or the next `limit` records of each partition."""
         chunks = []
         for spec in self.specs:
             reader = TopicReader(self.root / "topics", spec.topic)
@@ -109,12 +126,10 @@ class Service:
                 end = min(end, position + limit)
                 self.read_to[spec.name, partition] = end
                 chunks += [
-                    encode(spec.name, spec, records(span, partition))
+                    encode(spec.name, spec, records(span, partition), deal=self.deal)
                     for span in reader.spans(partition, position, end)
                 ]
-        before = len(self.batches)
         self.delivery.deliver(pa.Table.from_batches(chunks, SCHEMA))
-        return [change for batch in self.batches[before:] for change in changes(batch)]
 
 
 def changes(batch: TimedBatch) -> list[tuple[int, str, int, Any]]:
