@@ -14,7 +14,7 @@ from statistics import median
 import numpy as np
 from matplotlib import pyplot as plt
 
-from benchmarks import arrange, bfs, scc, wcc
+from benchmarks import arrange, bfs, interactive, scc, wcc
 from benchmarks.bounds import Machine
 from benchmarks.comparison import Setting, measure
 from benchmarks.inputs import sliding, write
@@ -37,6 +37,10 @@ ROUNDS = (
     Phase("rounds arranged", 50, 1, 5_000),
     Phase("install a count", 0, 0, 0),
     Phase("rounds counted", 50, 1, 5_000),
+)
+ASKING = (
+    *(Phase(f"{name} 10", 50, 1, 10) for name in interactive.CLASSES),
+    *(Phase(f"install {name}", 50, 1, 1) for name in ("one hop", "paths")),
 )
 QUERIES = ("q01", "q03", "q06", "q09", "q13", "q18")  # of each kind one
 STREAMED = tuple(Phase(f"{query} by 1000", 0, 0, 1_000) for query in QUERIES)
@@ -74,6 +78,10 @@ def _rows(rows: int) -> Scale:
     return Scale(lambda path: write(path, sliding(rows, 2**32, rows, changed(ROUNDS))), ROUNDS)
 
 
+def _asked(rows: int) -> Scale:
+    return interactive.scale(max(rows * 2 // 13, 100), rows, *ASKING)
+
+
 def _tables(rows: int) -> Scale:
     return Scale(partial(generate, factor=max(rows / TPCH_ROWS, 0.001)), STREAMED)
 
@@ -83,6 +91,7 @@ GROWING: Mapping[str, Growing] = {
     "bfs": Growing(bfs.WORKLOAD, partial(_graph, 5), 240),
     "wcc": Growing(wcc.WORKLOAD, partial(_graph, 20), 300),
     "scc": Growing(scc.WORKLOAD, partial(_graph, 2), 2_800),
+    "interactive": Growing(interactive.WORKLOAD, _asked, 240),
     "tpch": Growing(stream.WORKLOAD, _tables, 1_200, "all queries"),
 }
 

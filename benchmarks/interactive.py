@@ -192,13 +192,18 @@ NODES_EDGES = {
 }
 
 
-def scales(*phases: Phase) -> dict[str, Scale]:
-    """The sizes of the graph, with these phases."""
+def scale(nodes: int, edges: int, *phases: Phase) -> Scale:
+    """A graph of this size, with these phases."""
 
-    def generate(nodes: int, edges: int, path: Path) -> None:
+    def generate(path: Path) -> None:
         write(path, interactive(nodes, edges, changed(phases)))
 
-    return {name: Scale(partial(generate, *size), phases) for name, size in NODES_EDGES.items()}
+    return Scale(generate, phases)
+
+
+def scales(*phases: Phase) -> dict[str, Scale]:
+    """The sizes of the graph, with these phases."""
+    return {name: scale(*size, *phases) for name, size in NODES_EDGES.items()}
 
 
 WORKLOAD = Workload("interactive", scales(*ASKING, *INSTALLING), partial(run, True))
