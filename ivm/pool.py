@@ -44,7 +44,7 @@ from ivm.installed.assembly import Assembly
 from ivm.installed.collection import Collection
 from ivm.installed.core import Core
 from ivm.installed.failures import failures_from
-from ivm.installed.forecast import forecast
+from ivm.installed.forecast import forecast, records
 from ivm.installed.holds import Hold
 from ivm.installed.operators import operators, spent
 from ivm.installed.reads import Reads
@@ -517,13 +517,13 @@ class Pool:
 
     def _explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
         check(node)
-        places = None
+        wanted, catalog = node, self._core.catalog
         if key is not None:
             places = key_positions("the view", node.schema, key_names("the view", key))
-        wanted = self._plans.exchanging(node, places)
-        if places is not None:
-            wanted = Arrange(wanted, places)
-        return forecast(wanted, self._core.catalog.arrangements, self._core.catalog.find)
+            wanted = Arrange(node, places)
+        return forecast(
+            wanted, catalog.arrangements, catalog.find, lambda name: records(catalog.find(name))
+        )
 
     def plan_text(self, node: Node, key: Sequence[str] | None) -> str:
         """The physical plan that `install` would build now, as text: its stages, by arrangement.

@@ -8,6 +8,7 @@ their pool. A lost one takes the pool with it.
 - `calls`: calls of a cluster to its members, in one order, and reads beside them
 - `credentials`: by what the processes of a cluster know each other, and encrypt if they do
 - `dealing`: brings rows to the members that own them, from whichever process has them
+- `distributing`: a member's pool, which decides for all where rows have to move
 - `hello`: the first message of a member, which every release can read
 - `identity`: what has to be the same in all members
 - `lending`: a member's pool, which lends its cluster holds and batches by number

@@ -12,13 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ivm.cluster.beside import Beside
+from ivm.cluster.distributing import DistributingPool
 from ivm.cluster.mesh import Mesh
 from ivm.cluster.parcels import Parcels
 from ivm.dataflow.nodes import Node
 from ivm.errors import BudgetExceeded
 from ivm.installed.holds import Hold
 from ivm.memory.huge_pages import waiting_bytes
-from ivm.pool import Budget, Pool
+from ivm.pool import Budget
 from ivm.results import Installed
 from ivm.runtime.export import SealedBatch
 
@@ -58,14 +59,14 @@ class Share(NamedTuple):
     received_rows: int
 
 
-class LendingPool(Pool):
+class LendingPool(DistributingPool):
     """A pool whose holds and batches are known by number to who cannot have them; see Pool.
 
     `parcels` are the rows that have come to it.
     """
 
     def __init__(self, mesh: Mesh, beside: Mesh, **bounds: float) -> None:
-        super().__init__(mesh=mesh, beside=beside, **bounds)  # type: ignore[arg-type]
+        super().__init__(mesh, beside, **bounds)
         self.parcels = Parcels()
         self._meshes = mesh, beside
         self._filling: Beside | None = None

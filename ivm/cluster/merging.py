@@ -1,7 +1,7 @@
 """Merging: the parts of an answer that members give, of the rows that each owns, put together."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from ivm.results import (
     ArrangementInfo,
     Deltas,
-    Forecast,
-    Foretold,
     Found,
     LoopInfo,
     OperatorInfo,
@@ -107,20 +105,9 @@ def spent(parts: Sequence[Spent]) -> Spent:
     return Spent(sum(part.seconds for part in parts), max(part.rounds for part in parts))
 
 
-def forecast(parts: Sequence[Forecast]) -> Forecast:
-    """The forecast of all members, of which each has seen the rows that it owns.
-
-    A join without a key pairs its rows with those of all members.
-    """
-    foretold = zip(*(part.foretold for part in parts), strict=True)
-    return Forecast(
-        parts[0].reused,
-        tuple(
-            Foretold(alike[0].name, sum(one.rows for one in alike), sum(one.bytes for one in alike))
-            for alike in foretold
-        ),
-        sum(part.pairs for part in parts) * len(parts),
-    )
+def counted(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The rows of collections, by name, of all members together."""
+    return {name: sum(part[name] for part in parts) for name in parts[0]}
 
 
 def _operator(alike: Sequence[OperatorInfo]) -> OperatorInfo:

@@ -2,7 +2,8 @@
 
 Rows that are fed go to the owners of their primary key, and rows of a dataflow lie with the owners
 of the key by which it is installed. An exchange moves rows wherever a dataflow needs them by
-another key (`ivm.dataflow.distribution`).
+another key (`ivm.dataflow.distribution`), as one member decides for all
+(`ivm.cluster.distributing`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -273,8 +274,10 @@ class ClusterPool:
         The `budget` is that of each member.
         """
         given = Budget() if budget is None else budget
-        wanted = name, node, None if key is None else tuple(key)
+        names = None if key is None else tuple(key)
         with self._changing:
+            made = self._calls.read_one("distributed", name, node, names, self._counted(node))
+            wanted = name, made, names
             try:
                 return self._install(*wanted, given)
             except CountOverflow:
@@ -415,12 +418,17 @@ class ClusterPool:
 
     def explain(self, node: Node, key: Sequence[str] | None) -> Forecast:
         """The forecast of an installation, over all members; see `Pool.explain`."""
-        return merging.forecast(self._calls.read_all("explain", node, key))
+        forecast: Forecast = self._calls.read_one("foretold", node, key, self._counted(node))
+        return forecast
 
     def plan_text(self, node: Node, key: Sequence[str] | None) -> str:
         """The physical plan that each member would build now; see `Pool.plan_text`."""
-        text: str = self._calls.read_one("plan_text", node, key)
+        text: str = self._calls.read_one("shown", node, key, self._counted(node))
         return text
+
+    def _counted(self, node: Node) -> dict[str, int]:
+        """The rows of the collections that `node` reads, of all members together."""
+        return merging.counted(self._calls.read_all("counted", node))
 
     def _snapshot(self, method: str, *arguments: object, as_of: int | None) -> Snapshot:
         """The rows of all members as of one time.

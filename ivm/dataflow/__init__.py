@@ -4,6 +4,7 @@
 - `arguments`: arguments of a pool, checked with typed errors before any change
 - `arrangement_order`: column order of an arrangement: the key first, then the others
 - `combinators`: semijoins, antijoins, EXCEPT ALL, INTERSECT ALL and mixed reductions of nodes
+- `copied_sides`: small sides of joins, which all processes of a cluster get
 - `delta_join`: paths of a delta join, chosen from classes of equal columns
 - `distribution`: exchanges in front of what needs equal keys in one process of a cluster
 - `exchange_node`: the exchange of rows between the processes of a cluster

@@ -3,7 +3,9 @@
 All processes run one dataflow, each on the rows that it owns. A collection is *placed* by columns
 if each row is in the process that owns their values; a reduction by a key, or a sum of equal rows,
 can be done where it is placed by some of that key's columns, and an arrangement where it is placed
-by exactly its key, so that both sides of a join meet. Elsewhere an exchange stands in front.
+by exactly its key, so that both sides of a join meet. Elsewhere an exchange stands in front. Where
+one side of a join is small, all processes have it whole, and the other side stays where it is
+(`ivm.dataflow.copied_sides`).
 
 >>> import pyarrow as pa
 >>> from ivm.dataflow.nodes import Distinct, Get, project
@@ -16,12 +18,13 @@ True
 ('Exchange', (0,))
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 import pyarrow as pa
 
+from ivm.dataflow.arrangement_order import arrangement_order
+from ivm.dataflow.copied_sides import CopiedSides, Copying, Placement, everywhere
 from ivm.dataflow.exchange_node import Exchange
 from ivm.dataflow.expressions import Call, Column, Expression
 from ivm.dataflow.loop_nodes import passed_names
@@ -51,23 +54,26 @@ from ivm.dataflow.nodes import (
 from ivm.dataflow.partial_sums import adds_up, combined, narrowed, sum_of_parts, summed_columns
 from ivm.errors import Unsupported
 
-Placement: TypeAlias = tuple[int, ...] | None
-"""The columns whose owner has a row, in order; None if any process may have it."""
-
 Placed = tuple[Node, Placement]
 
 
-def distributed(node: Node, placed: Mapping[str, tuple[int, ...]]) -> Placed:
+def distributed(
+    node: Node, placed: Mapping[str, tuple[int, ...]], copying: Copying | None = None
+) -> Placed:
     """Put exchanges into `node`, over collections that are `placed` by columns, and say by which.
 
-    Raises Unsupported for a kind of node that cannot be distributed.
+    Sides of joins are copied as `copying` says. Raises Unsupported for a kind of node that cannot
+    be distributed.
     """
-    return _Distribution(placed, {}).of(node)
+    copied = None if copying is None else CopiedSides(_parts(node), copying)
+    return _Distribution(placed, {}, copied).of(node)
 
 
-def delivered(node: Node, placed: Mapping[str, tuple[int, ...]]) -> Node:
+def delivered(
+    node: Node, placed: Mapping[str, tuple[int, ...]], copying: Copying | None = None
+) -> Node:
     """Distribute `node` so that equal rows are in one process, which can add up their diffs."""
-    return together(distributed(node, placed), range(len(node.schema)))[0]
+    return together(distributed(node, placed, copying), range(len(node.schema)))[0]
 
 
 def together(given: Placed, key: Sequence[int]) -> Placed:
@@ -88,10 +94,14 @@ class _Distribution:
     """Distributes nodes over `placed` collections, and recursive `names` placed as is said."""
 
     def __init__(
-        self, placed: Mapping[str, tuple[int, ...]], names: Mapping[str, Placement]
+        self,
+        placed: Mapping[str, tuple[int, ...]],
+        names: Mapping[str, Placement],
+        copied: CopiedSides | None,
     ) -> None:
         self._placed = placed
         self._names = names
+        self._copied = copied
         self._made: dict[Node, Placed] = {}
 
     def of(self, node: Node) -> Placed:
@@ -129,7 +139,8 @@ class _Distribution:
                 below, placement = together(self.of(node.input), node.key)
                 return replace(node, input=below), placement
             case Arrange():
-                return self._arranged(node), tuple(range(len(node.key)))
+                made, placement, _ = self._arranged(node)
+                return made, placement
             case Join():
                 return self._join(node)
             case DeltaJoin():
@@ -153,8 +164,14 @@ class _Distribution:
         placement = placements.pop() if len(placements) == 1 else None
         return replace(node, inputs=tuple(term for term, _ in terms)), placement
 
-    def _arranged(self, node: Arrange) -> Arrange:
-        return replace(node, input=exactly(self.of(node.input), node.key)[0])
+    def _arranged(self, node: Arrange) -> tuple[Arrange, Placement, bool]:
+        """The arrangement, its placement, and whether its rows stay where they are."""
+        below, placement = self.of(node.input)
+        moved = replace(node, input=exactly((below, placement), node.key)[0])
+        if self._copied is not None and self._copied.stays(node, placement, moved):
+            order = arrangement_order(len(node.schema), node.key)
+            return replace(node, input=below), _moved(placement, order), True
+        return moved, tuple(range(len(node.key))), False
 
     def _reduced(self, node: Reduce) -> Placed:
         """Without a key all rows would go to one process: there each one sends its own sums."""
@@ -171,9 +188,25 @@ class _Distribution:
         return replace(node, input=below), tuple(map(node.key.index, placement))
 
     def _join(self, node: Join) -> Placed:
-        made = Join(self._arranged(node.left), self._arranged(node.right), node.outputs)
-        key = tuple(range(len(node.left.key)))
-        return made, _moved(key, [i for _, i in node.outputs])
+        """Pair rows with the owners of their keys, or a side that stays with a copy of the other.
+
+        The columns that pairs consist of are the left side's, and then the right one's others.
+        """
+        (left, placement, left_stays), (right, of_right, right_stays) = map(
+            self._arranged, (node.left, node.right)
+        )
+        if left_stays:
+            right = self._copy(node.right)
+        elif right_stays:
+            lefts, keys = len(left.schema), len(left.key)
+            candidates = [*range(keys), *range(lefts, lefts + len(right.schema) - keys)]
+            placement = None if of_right is None else tuple(candidates[i] for i in of_right)
+            left = self._copy(node.left)
+        made = Join(left, right, node.outputs)
+        return made, _moved(placement, [i for _, i in node.outputs])
+
+    def _copy(self, node: Arrange) -> Arrange:
+        return replace(node, input=everywhere(self.of(node.input)[0]))
 
     def _temporal_filter(self, node: TemporalFilter) -> Placed:
         events, placement = self.of(node.events)
@@ -195,7 +228,7 @@ class _Distribution:
         return replace(node, bindings=bindings), bodies[node.result][1]
 
     def _bodies(self, node: Iterate, assumed: Mapping[str, Placement]) -> dict[str, Placed]:
-        inner = _Distribution(self._placed, {**self._names, **assumed})
+        inner = _Distribution(self._placed, {**self._names, **assumed}, self._copied)
         bodies = {name: inner.of(body) for name, body in node.bindings}
         for name, body in node.bindings:
             if passed_names(body) & assumed.keys():
@@ -209,6 +242,18 @@ def _moved(placement: Placement, outputs: Sequence[int | None]) -> Placement:
     if placement is None or not set(placement) <= set(outputs):
         return None
     return tuple(map(outputs.index, placement))
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """Yield `node` and all that it reads, each once; of delta joins, the joins of two."""
+    met: set[Node] = set()
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if each not in met:
+            met.add(each)
+            yield each
+            waiting += [in_pairs(each)] if isinstance(each, DeltaJoin) else each.children
 
 
 def in_pairs(node: DeltaJoin) -> Node:

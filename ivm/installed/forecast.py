@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from ivm.dataflow.nodes import Arrange, Get, Node
+from ivm.dataflow.nodes import Arrange, Exchange, Get, Node
 from ivm.installed.collection import Collection
 from ivm.installed.estimates import Estimates
 from ivm.installed.pieces import Index, Piece
@@ -13,12 +13,15 @@ def forecast(
     wanted: Node,
     arrangements: Mapping[Arrange, tuple[Piece, Index]],
     find: Callable[[str], Collection],
+    counted: Callable[[str], int],
+    processes: int = 1,
 ) -> Forecast:
     """The arrangements that maintaining `wanted` would find and make.
 
-    `find` returns a collection by its name, or raises.
+    `find` returns a collection by its name, or raises, and `counted` its rows, which are divided
+    among `processes`.
     """
-    estimates = Estimates(lambda name: _records(find(name)))
+    estimates = Estimates(counted)
     reused: dict[str, None] = {}
     created: dict[Arrange, str] = {}
     pairs = 0
@@ -43,14 +46,20 @@ def forecast(
             created[each] = f"{source}[{names}]"
         if not (isinstance(each, Arrange) and isinstance(each.input, Get)):
             pending += each.children
-    foretold = (
-        Foretold(name, estimates.rows(arrange), estimates.bytes(arrange))
-        for arrange, name in created.items()
-    )
+    foretold = []
+    for arrange, name in created.items():
+        copies = processes if _is_copy(arrange) else 1
+        rows, held = estimates.rows(arrange), estimates.bytes(arrange)
+        foretold.append(Foretold(name, copies * rows, copies * held))
     return Forecast(tuple(reused), tuple(foretold), pairs)
 
 
-def _records(collection: Collection) -> int:
+def _is_copy(arrange: Arrange) -> bool:
+    """Whether each process has all rows of what is arranged."""
+    return isinstance(arrange.input, Exchange) and arrange.input.key is None
+
+
+def records(collection: Collection) -> int:
     """The updates that a collection's first arrangement holds: its rows, once compacted."""
     piece, _ = collection.first_index()
     return sum(trace.account()[0] for trace in piece.traces)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ivm.dataflow.arrangement_order import arrangement_order
 from ivm.dataflow.expressions import Call, Column
-from ivm.dataflow.nodes import Arrange, Filter, Join, Map, Node, Reduce
+from ivm.dataflow.nodes import Arrange, Exchange, Filter, Join, Map, Node, Reduce
 from ivm.operators.joins.bounded_rows import BoundedRows as BoundedRowsOperator
 from ivm.physical.build import Every, TracePlan
 from ivm.physical.operation import Names, Operation
@@ -122,7 +122,7 @@ def _is_in_order(column: Column) -> bool:
 
 def _has_one_row(node: Node) -> bool:
     """Whether a collection has one row at most by its form: an aggregate of all rows."""
-    while isinstance(node, Map | Filter):
+    while isinstance(node, Map | Filter | Exchange):
         node = node.input
     return isinstance(node, Reduce) and not node.key
 

@@ -10,7 +10,6 @@ from typing import TypeVar
 import pyarrow as pa
 
 from ivm.dataflow.arguments import key_names, key_positions, unrepeated
-from ivm.dataflow.distribution import delivered, distributed, exactly
 from ivm.dataflow.nodes import Arrange, Node, stored
 from ivm.dataflow.traversal import reads, recursing
 from ivm.dataflow.validate import check, check_parts
@@ -138,28 +137,10 @@ class Plans:
         check(node)
         rows = Layout(node.schema)
         places = None if key is None else key_positions(name, node.schema, key)
-        node = self.exchanging(node, places)
         if places is None:
             return DataflowPlan(node, None, planner.plan_changes(node), reads(node), rows)
         plan = planner.plan(Arrange(node, places))
         return DataflowPlan(node, places, plan, reads(node), rows)
-
-    def exchanging(self, node: Node, places: tuple[int, ...] | None) -> Node:
-        """The node with the exchanges by which its rows lie with the owners of the key `places`.
-
-        Without a key they lie where they may be delivered from. A pool alone exchanges nothing.
-        """
-        if self._mesh is None:
-            return node
-        if places is None:
-            return delivered(node, self._placed)
-        return exactly(distributed(node, self._placed), places)[0]
-
-    @property
-    def _placed(self) -> dict[str, tuple[int, ...]]:
-        """The columns by which each collection that can be read is placed: those of its key."""
-        there = self._catalog.collections.items()
-        return {name: c.first_index()[1].node.key for name, c in there if c.indexes}
 
 
 Wanted = TypeVar("Wanted")

@@ -9,11 +9,14 @@ import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from ivm.dataflow.nodes import Arrange, Distinct, Get
 from ivm.pool import Pool
 from tests.property.engine import KEYS, SCHEMAS
+from tests.property.members import Threads
 from tests.property.nodes import NODES
 from tests.property.shop import CATALOG
 from views.catalog import Table
@@ -71,6 +74,25 @@ def planned_node(name: str) -> Case:
     return {"query": name, "physical": pool.plan_text(NODES[name], None)}
 
 
+def planned_for_members(query: str) -> Case:
+    """The physical plan that each of two members has, of many items of few products."""
+    tables: dict[str, list[tuple[int, ...]]] = {
+        "items": [(i, 1, i % 9) for i in range(10_000)],
+        "products": [(i,) for i in range(9)],
+    }
+    with Threads(2) as pool:
+        for table in CATALOG.tables:
+            pool.create_input(table.name, table.schema, table.key)
+        for name, rows in tables.items():
+            schema = CATALOG[name].schema
+            there = [dict(zip(schema.names, row, strict=False)) for row in rows]
+            batch = pa.RecordBatch.from_pylist(there, schema)
+            pool.feed(name, batch, np.ones(len(rows), np.int64), 0)
+        pool.advance(1)
+        view = compile_view(query, CATALOG)
+        return {"query": query, "physical": pool.plan_text(view.node, view.key)}
+
+
 def read(path: Path) -> list[Case]:
     """The cases of a golden file."""
     cases: list[Case] = []
@@ -126,3 +148,7 @@ def test_queries_are_planned_over_arrangements_that_there_are() -> None:
 
 def test_nodes_are_planned_as_recorded() -> None:
     check(GOLDEN / "physical_nodes.txt", planned_node)
+
+
+def test_queries_are_planned_for_two_members_as_recorded() -> None:
+    check(GOLDEN / "physical_two_members.txt", planned_for_members)
