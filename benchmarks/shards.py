@@ -66,11 +66,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Growing:
-    """A workload: a dataflow by a key over tables, of which the last one changes."""
+    """A workload: a dataflow by a key over tables, of which the last one changes.
+
+    If it `comes_later`, its tables are there before it, and its load is its installation.
+    """
 
     tables: Mapping[str, Table]
     node: Callable[[], Node]
     key: str
+    comes_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,13 @@ def _joined() -> Node:
     return Reduce(bought, (0,), (Aggregate("sum", 1, "amount", NUMBER, False),))
 
 
+def _sold() -> Node:
+    """The amounts of sales by the group of the product sold, of which there are few."""
+    sales, products = Get("sales", ITEMS), Get("products", CUSTOMERS)
+    sold = Join(Arrange(sales, (1,)), Arrange(products, (0,)), (("segment", 3), ("amount", 2)))
+    return Reduce(sold, (0,), (Aggregate("sum", 1, "amount", NUMBER, False),))
+
+
 def _counted() -> Node:
     return Reduce(edges, (1,), (Aggregate("count", None, "n", NUMBER, False),))
 
@@ -121,9 +132,14 @@ _SHOP = {
     "orders": Table(ORDERS, ("id",), 0.3, lambda n, rows: [n, n * 7919 % (rows // 20)]),
     "items": Table(ITEMS, ("id",), 0.65, lambda n, rows: [n, n * 7907 % (rows * 3 // 10), n % 99]),
 }
+_SALES = {
+    "products": Table(CUSTOMERS, ("id",), 0.001, lambda n, rows: [n, n % 10]),
+    "sales": Table(ITEMS, ("id",), 0.999, lambda n, rows: [n, n * 7907 % (rows // 1000), n % 99]),
+}
 WORKLOADS = {
     "count": Growing(_GRAPH, _counted, "dst"),
     "three-table join": Growing(_SHOP, _joined, "segment"),
+    "small side": Growing(_SALES, _sold, "segment", comes_later=True),
     "wcc": Growing(_GRAPH, lambda: labels(edges, [both_ways(edges)]), "node"),
 }
 
@@ -155,9 +171,11 @@ def _grown(name: str, growing: Growing, members: int, rows: int) -> tuple[Grown,
         with Processes(members) as pool:
             for table, each in growing.tables.items():
                 pool.create_input(table, each.schema, each.key)
-            pool.install("out", growing.node(), [growing.key])
+            steps = [partial(_load, pool, growing, rows), partial(_install, pool, growing)]
+            first, last = steps if growing.comes_later else reversed(steps)
+            first()
             before = _sent(pool)
-            loads.append(_timed(partial(_load, pool, growing, rows)))
+            loads.append(_timed(partial(_drained, pool, last)))
             loaded = _sent(pool)
             bulks.append(_timed(partial(_change, pool, growing, rows, 0, BULK)))
             changed = _sent(pool)
@@ -193,7 +211,16 @@ def _timed(act: Callable[[], object]) -> float:
 def _load(pool: Processes, growing: Growing, rows: int) -> None:
     for name, table in growing.tables.items():
         _feed(pool, name, table, np.arange(int(rows * table.part)), rows, 1)
-    _complete(pool)
+    pool.advance(pool.frontier + 1)
+
+
+def _install(pool: Processes, growing: Growing) -> None:
+    pool.install("out", growing.node(), [growing.key])
+
+
+def _drained(pool: Processes, act: Callable[[], object]) -> None:
+    act()
+    pool.drain("out")
 
 
 def _change(pool: Processes, growing: Growing, rows: int, first: int, count: int) -> None:

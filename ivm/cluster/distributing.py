@@ -32,6 +32,16 @@ class DistributingPool(Pool):
         super().__init__(mesh=mesh, beside=beside, **bounds)  # type: ignore[arg-type]
         self._members = mesh.members
 
+    def arranged(self) -> frozenset[str]:
+        """The names of the arrangements whose rows lie by their key; see `Pool.arranged`.
+
+        One of rows that stay where they lie serves for joins with copies alone.
+        """
+        there = list(self._core.catalog.collections.values())
+        own = {each.first_index()[0].name for each in there if each.indexes}
+        indexes = {piece.name for each in there for piece, _ in list(each.indexes)}
+        return super().arranged() - (indexes - own)
+
     def counted(self, node: Node) -> Counted:
         """The rows that this member has of each collection that `node` reads.
 

@@ -248,3 +248,10 @@ def test_a_forecast_counts_copies_once_for_each_member(pool: ClusterPool, alone:
     made = {each.name: each.rows for each in pool.explain(cities, None).foretold}
     assert made == {"sales[shop]": LARGE, "(new)[shop]": 3 * SHOPS_THERE}
     assert pool.explain(VIEWS["no key"], None).pairs == alone.explain(VIEWS["no key"], None).pairs
+
+
+def test_an_arrangement_that_stays_is_not_told_of_as_one_for_every_join(pool: ClusterPool) -> None:
+    pool.install("view", cities, ["city"])
+    assert {info.name for info in pool.arrangements()} >= {"sales[shop]"}
+    assert pool.arranged() >= {"sales[id]", "view[city]"}
+    assert "sales[shop]" not in pool.arranged()
