@@ -9,7 +9,7 @@ import threading
 import time as clock
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -33,6 +33,7 @@ from connectors.errors import (
 from connectors.health import PartFault, part_fault
 from connectors.ingest.delivery import Delivery
 from connectors.ingest.discovery import later_topics
+from connectors.ingest.early_replay import EarlyReplay
 from connectors.ingest.keyed_tables import KeyedTables
 from connectors.ingest.lag import Lag
 from connectors.ingest.opening import Opening
@@ -181,9 +182,32 @@ class Pipeline:
         for key, spec in self._tables.add(tables).items():
             settings.check_trigger(spec)
             self._delivery.add_table(key, spec)
+        if self._delivery.pending and self._is_starting():
+            with suppress(Unavailable, Stalled, UnknownConnection):  # the first query tells
+                self._replay_early(self._delivery)
         self.session()
         self._monitor.start()
         self._run()
+
+    def _replay_early(self, delivery: Delivery) -> None:
+        """Deliver journaled times from this process until Spark has started.
+
+        Raises as `Delivery.open` and `_hand_on` do.
+        """
+        delivery.open()
+        topics, tables = self._settings.topics, self._tables.by_key
+        with closing(EarlyReplay(topics, tables, self._begun.feeds)) as early:
+            while (pending := delivery.pending) and self._is_starting():
+                chunks = early.chunks(pending)
+                if chunks is None:
+                    return
+                self._hand_on(chunks)
+                if delivery.pending[:1] == pending[:1]:
+                    return
+
+    def _is_starting(self) -> bool:
+        """Whether Spark is starting just now."""
+        return self._starting is not None and not self._starting.done()
 
     def wait_replayed(self, timeout: float | None = None) -> bool:
         """Wait until every time journaled before `start` has been received; False on timeout.
@@ -557,11 +581,7 @@ class Pipeline:
         """Deliver, on the thread of the handover, and remember an error."""
         started = clock.monotonic()
         try:
-            self._expect_room()
-            # A topic that is the one it was after its records were read, was so before.
-            if self._tables.remote():
-                self._confirmation.confirm()
-            self._started.deliver(batch)
+            self._hand_on(batch)
         except Exception as error:
             if self._set_aside(error) or is_of_topic(error):
                 self._keeper.follow()
@@ -574,6 +594,14 @@ class Pipeline:
         self._delivering += clock.monotonic() - started
         self._keeper.progressed()
         self._note_replayed()
+
+    def _hand_on(self, batch: pa.Table) -> None:
+        """Deliver a batch whose topics are those that its tables began with (raises as those)."""
+        self._expect_room()
+        # A topic that is the one it was after its records were read, was so before.
+        if self._tables.remote():
+            self._confirmation.confirm()
+        self._started.deliver(batch)
 
     def _note_replayed(self) -> None:
         if self._state == "replaying" and not self._started.pending:
