@@ -47,6 +47,9 @@ class ClusterSettings(BaseModel):
     """The time after which a shard that says nothing is lost, and the service begins anew."""
 
 
+_BOUNDS_BY_THE_MACHINE = ("max_process_bytes", "max_recursion_bytes", "max_query_bytes")
+
+
 class Settings(BaseSettings):
     """Everything the service needs to start; sizes are in records or bytes, times in seconds.
 
@@ -106,7 +109,7 @@ class Settings(BaseSettings):
     """Memory that a recursion may take in one step; a quarter of what there is unless set."""
     max_process_bytes: int = Field(default_factory=lambda: available_bytes() * 3 // 4, ge=1)
     """Memory of the process, or of each shard, beyond which recursions stop, and with shards the
-    input; three quarters of what there is unless set."""
+    input; three quarters of what there is unless set, which shards on this machine divide."""
     max_recursion_seconds: float = Field(default=300.0, gt=0, le=MOST_SECONDS)
     """Time that a recursion may take in one step."""
     spark_master: str = "local[2]"
@@ -244,6 +247,14 @@ class Settings(BaseSettings):
             file = getattr(self, setting)
             if file is not None and not file.is_file():
                 raise ValueError(f"{setting}: there is no file {file}")
+        return self
+
+    @model_validator(mode="after")
+    def _divide(self) -> Self:
+        """Let shards on this machine have its memory between them, where it was not set."""
+        if self.cluster is not None and self.spark_master.startswith("local"):
+            for bound in {*_BOUNDS_BY_THE_MACHINE} - self.model_fields_set:
+                setattr(self, bound, getattr(self, bound) // self.cluster.shards)
         return self
 
     @classmethod
