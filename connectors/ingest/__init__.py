@@ -7,7 +7,7 @@
 - `dedup`: finds the records of keyed tables that a restarted connector has sent again
 - `delivery`: the protocol from decoded chunks to the receiver, which counts every record once
 - `discovery`: finds the topics that match patterns, and are not read yet
-- `early_replay`: reads the records of journaled times in this process, while Spark starts
+- `early_replay`: reads the records of journaled times in this process, before Spark's query
 - `feed`: feeds the updates of timed batches to the pool
 - `freshness`: tells for how long partitions have had records that were not received
 - `keyed_tables`: the tables of a pipeline by their keys, which tell the lives of a name apart

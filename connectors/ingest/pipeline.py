@@ -33,7 +33,7 @@ from connectors.errors import (
 from connectors.health import PartFault, part_fault
 from connectors.ingest.delivery import Delivery
 from connectors.ingest.discovery import later_topics
-from connectors.ingest.early_replay import EarlyReplay
+from connectors.ingest.early_replay import EarlyReplay, is_little
 from connectors.ingest.keyed_tables import KeyedTables
 from connectors.ingest.lag import Lag
 from connectors.ingest.opening import Opening
@@ -182,32 +182,30 @@ class Pipeline:
         for key, spec in self._tables.add(tables).items():
             settings.check_trigger(spec)
             self._delivery.add_table(key, spec)
-        if self._delivery.pending and self._is_starting():
-            with suppress(Unavailable, Stalled, UnknownConnection):  # the first query tells
-                self._replay_early(self._delivery)
+        with suppress(Unavailable, Stalled, UnknownConnection):  # the first query tells
+            self._replay_early(self._delivery)
         self.session()
         self._monitor.start()
         self._run()
 
     def _replay_early(self, delivery: Delivery) -> None:
-        """Deliver journaled times from this process until Spark has started.
+        """Deliver the journaled times from this process, if they are few.
 
         Raises as `Delivery.open` and `_hand_on` do.
         """
+        pending = delivery.pending
+        if not pending or not is_little(pending):
+            return
         delivery.open()
-        topics, tables = self._settings.topics, self._tables.by_key
-        with closing(EarlyReplay(topics, tables, self._begun.feeds)) as early:
-            while (pending := delivery.pending) and self._is_starting():
+        topics, tables, feeds = self._settings.topics, self._tables.by_key, self._begun.feeds
+        with closing(EarlyReplay(topics, tables, feeds, self._beside().owners)) as early:
+            while pending := delivery.pending:
                 chunks = early.chunks(pending)
                 if chunks is None:
                     return
                 self._hand_on(chunks)
                 if delivery.pending[:1] == pending[:1]:
                     return
-
-    def _is_starting(self) -> bool:
-        """Whether Spark is starting just now."""
-        return self._starting is not None and not self._starting.done()
 
     def wait_replayed(self, timeout: float | None = None) -> bool:
         """Wait until every time journaled before `start` has been received; False on timeout.
@@ -565,8 +563,7 @@ class Pipeline:
             reads_files = self._begun.reads_files()
         settings = self._settings
         known = frozenset(at for feed in feeds for at in starts_of(feed))
-        owners = self._owners.owners if self._owners is not None else None
-        beside = Beside(settings.host, settings.taken, settings.secret is not None, owners)
+        beside = self._beside()
         self._started.begin_query()
         if settings.trigger == "real-time" and feeds:
             self._fixed = known
@@ -576,6 +573,12 @@ class Pipeline:
         batches = MicroBatches(self._spark, self._control, *given)
         self._fixed = known if batches.follows else frozenset()
         return batches
+
+    def _beside(self) -> Beside:
+        """What runs beside a query just now."""
+        settings = self._settings
+        owners = self._owners.owners if self._owners is not None else None
+        return Beside(settings.host, settings.taken, settings.secret is not None, owners)
 
     def _deliver(self, batch: pa.Table) -> None:
         """Deliver, on the thread of the handover, and remember an error."""

@@ -8,7 +8,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.connections import Connection
-from connectors.ingest import pipeline
 from connectors.ingest.pipeline import Pipeline
 from connectors.ingest.settings import PipelineSettings, Trigger
 from connectors.progress.batches import TimedBatch
@@ -59,7 +58,7 @@ class Service:
         self.topics = root / "topics"
         self.root = root
         self.connections: dict[str, Connection] = {}
-        self.spark: SparkSession | None = spark
+        self._spark = spark
         self.open()
 
     def open(self, batch_records: int = 10_000, trigger: Trigger = "micro-batch") -> None:
@@ -76,7 +75,7 @@ class Service:
             trigger=trigger,
         )
         self.pipeline = Pipeline(
-            settings, self.journal, self.quarantine, self.collector, self.spark
+            settings, self.journal, self.quarantine, self.collector, self._spark
         )
 
     def close(self) -> None:
@@ -92,30 +91,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = create_session("local[2]", "1g", tmp_path_factory.mktemp("spark"), JARS)
     yield session
     stop_session(session)
-
-
-@pytest.fixture
-def spark_starts(
-    service: Service, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[threading.Event]:
-    """For the pipelines that `service` opens from now on, Spark starts when this is set; it is."""
-    told = threading.Event()
-    told.set()
-
-    def create(*_: object, **__: object) -> SparkSession:
-        told.wait()
-        return spark
-
-    monkeypatch.setattr(pipeline, "create_session", create)
-    monkeypatch.setattr(pipeline, "stop_session", lambda _: None)  # it is that of all tests
-    service.close()
-    service.spark = None
-    service.open()
-    yield told
-    told.set()
-    service.close()
-    service.spark = spark
-    service.open()
 
 
 @pytest.fixture

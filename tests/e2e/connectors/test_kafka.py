@@ -3,7 +3,6 @@
 Names in brackets are rows of the matrix of faults.
 """
 
-import threading
 import time
 import uuid
 from dataclasses import replace
@@ -28,7 +27,7 @@ from connectors.progress.batches import TimedBatch
 from connectors.tables.spec import TableSpec
 from connectors.tables.widen import since
 from tests.e2e.connectors.conftest import PATIENCE, Service
-from tests.e2e.connectors.test_pipeline import starting, times, wait_failed, write
+from tests.e2e.connectors.test_pipeline import times, wait_failed, write
 from tests.kafka.broker import PASSWORD, USER, Broker
 from tests.kafka.client import Kafka, Record
 from tests.kafka.java import await_true
@@ -275,8 +274,8 @@ def test_a_topic_created_again_stalls_until_the_source_is_declared_again_33(
     collector.wait(lambda: collector.ids(topic) == [1, 2, 10, 11, 12, 13, 14])
 
 
-def test_journaled_times_of_kafka_are_replayed_while_spark_starts(
-    reading: Service, kafka: Kafka, spark_starts: threading.Event
+def test_few_journaled_times_of_kafka_are_replayed_before_the_first_query(
+    reading: Service, kafka: Kafka
 ) -> None:
     name = f"t{uuid.uuid4().hex[:8]}"
     kafka.create_topic(name, partitions=3)
@@ -287,37 +286,13 @@ def test_journaled_times_of_kafka_are_replayed_while_spark_starts(
     before.wait(lambda: before.count(name) == before.count(specs[1].name) == 300)
     kafka.produce(name, [Record(insert(n), partition=n % 3) for n in range(300, 600)])
     before.wait(lambda: before.count(name) == before.count(specs[1].name) == 600)
-    spark_starts.clear()
-    reading.close()
+    reopen(reading, *specs)
+    after = reading.collector
+    assert [b.ranges for b in after.batches] == [b.ranges for b in before.batches]
+    for spec in specs:
+        assert after.ids(spec.name) == before.ids(spec.name)
     kafka.produce(name, [insert(600)])
-    reading.open()
-    with starting(reading, *specs):
-        after = reading.collector
-        after.wait(lambda: len(after.batches) == len(before.batches))
-        assert [b.ranges for b in after.batches] == [b.ranges for b in before.batches]
-        assert after.ids(name) == before.ids(name)
-        assert after.ids(specs[1].name) == before.ids(specs[1].name)
-        spark_starts.set()
-    after.wait(lambda: after.count(name) == 601)
-
-
-def test_a_topic_created_again_is_not_replayed_while_spark_starts_33(
-    reading: Service, kafka: Kafka, topic: str, spark_starts: threading.Event
-) -> None:
-    kafka.produce(topic, [insert(1)])
-    start(reading, kafka_table(topic))
-    reading.collector.wait(lambda: reading.collector.count(topic) == 1)
-    spark_starts.clear()
-    reading.close()
-    kafka.delete_topic(topic)
-    await_created(kafka, topic)
-    kafka.produce(topic, [insert(n) for n in range(10, 15)])
-    reading.open()
-    with starting(reading, kafka_table(topic)):
-        spark_starts.set()
-    with pytest.raises(PipelineFailed, match="began with the topic of id"):
-        wait_failed(reading)
-    assert reading.collector.batches == []
+    after.wait(lambda: after.count(name) == after.count(specs[1].name) == 601)
 
 
 def test_a_topic_created_again_while_nobody_read_stalls_33(

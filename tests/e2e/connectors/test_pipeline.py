@@ -3,8 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,9 +12,9 @@ from pyspark.sql import SparkSession
 
 from connectors.errors import DuplicateTable, PipelineFailed, UnknownTable
 from connectors.files.writer import TopicWriter
+from connectors.ingest import early_replay
 from connectors.ingest.delivery import Delivery
 from connectors.spark.query import MicroBatches
-from connectors.tables.spec import TableSpec
 from tests.e2e.connectors.conftest import PATIENCE, Collector, Service
 from tests.kafka.java import await_true
 from tests.unit.connectors.records import insert, record, table
@@ -126,7 +125,11 @@ def test_a_removed_table_is_read_no_more_and_begins_anew_when_added_again(
     collector.wait(lambda: collector.ids("people") == [1, 2, 1, 2, 3])
 
 
-def test_a_restart_replays_the_journaled_times_and_goes_on(service: Service) -> None:
+@pytest.mark.parametrize("little", [0, early_replay.LITTLE])
+def test_a_restart_replays_the_journaled_times_and_goes_on(
+    service: Service, monkeypatch: pytest.MonkeyPatch, little: int
+) -> None:
+    monkeypatch.setattr(early_replay, "LITTLE", little)
     write(service, *map(insert, range(12_000)))
     service.pipeline.start([table()])
     service.collector.wait(lambda: service.collector.count("people") == 12_000)
@@ -143,55 +146,20 @@ def test_a_restart_replays_the_journaled_times_and_goes_on(service: Service) -> 
     assert [b.ranges for b in after.batches[:2]] == [b.ranges for b in before.batches]
 
 
-def test_journaled_times_are_replayed_while_spark_starts(
-    service: Service, spark_starts: threading.Event
-) -> None:
+def test_few_journaled_times_are_replayed_before_the_first_query(service: Service) -> None:
     write(service, *map(insert, range(12_000)))
     write(service, insert(7), b"{bad", topic="pets")
     service.pipeline.start([table(), table("pets")])
     before = service.collector
     before.wait(lambda: before.count("people") == 12_000 and before.count("pets") == 1)
     service.close()
-    write(service, insert(12_000))
-    spark_starts.clear()
     service.open()
-    with starting(service, table(), table("pets")):
-        after = service.collector
-        after.wait(lambda: len(after.batches) == len(before.batches))
-        assert [b.ranges for b in after.batches] == [b.ranges for b in before.batches]
-        assert (after.ids("people"), after.ids("pets")) == (list(range(12_000)), [7])
-        assert all(batch.committed for batch in after.batches)
-        spark_starts.set()
-    assert service.pipeline.wait_replayed(PATIENCE)
-    after.wait(lambda: after.count("people") == 12_001)
+    service.pipeline.start([table(), table("pets")])
+    after = service.collector
+    assert [b.ranges for b in after.batches] == [b.ranges for b in before.batches]
+    assert (after.ids("people"), after.ids("pets")) == (list(range(12_000)), [7])
+    assert all(batch.committed for batch in after.batches)
     assert len(service.quarantine.page(10)) == 1
-
-
-@contextmanager
-def starting(service: Service, *specs: TableSpec) -> Iterator[None]:
-    """Let the pipeline start meanwhile, and Spark beside it; afterwards they have."""
-    service.pipeline.prepare()
-    thread = threading.Thread(target=service.pipeline.start, args=(specs,))
-    thread.start()
-    yield
-    thread.join()
-
-
-def test_what_cannot_be_replayed_before_spark_has_started_is_told_after_it(
-    service: Service, spark_starts: threading.Event
-) -> None:
-    write(service, insert(1), insert(2))
-    service.pipeline.start([table()])
-    service.collector.wait(lambda: service.collector.count("people") == 2)
-    service.close()
-    TopicWriter(service.topics, "people").truncate(1)
-    spark_starts.clear()
-    service.open()
-    with starting(service, table()):
-        spark_starts.set()
-    with pytest.raises(PipelineFailed, match="offsets 1 to 1 are not there"):
-        wait_failed(service)
-    assert service.collector.batches == []
 
 
 def test_a_time_whose_receiver_failed_comes_again_after_a_restart(service: Service) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from connectors.errors import UnknownConnection
 from connectors.files.writer import TopicWriter
-from connectors.ingest.early_replay import RECORDS, EarlyReplay
+from connectors.ingest.early_replay import AT_ONCE, EarlyReplay
 from connectors.kafka.clusters import Feed
 from connectors.progress.batches import Correction, Range
 from connectors.progress.journal import Entry
@@ -24,7 +24,7 @@ def replay(tmp_path: Path) -> EarlyReplay:
     """Of the topics `people`, of two partitions, and `pets`."""
     for name, partition in (("people", 0), ("people", 1), ("pets", 0)):
         TopicWriter(tmp_path, name, partition).append([*map(insert, range(10))])
-    return EarlyReplay(tmp_path, TABLES, list)
+    return EarlyReplay(tmp_path, TABLES, list, None)
 
 
 def entry(time: int, *ranges: tuple[str, int, int, int]) -> Entry:
@@ -51,12 +51,12 @@ def test_the_ranges_of_several_times_are_read_together(replay: EarlyReplay) -> N
 
 
 def test_a_time_is_read_whole_however_large_and_later_ones_wait(tmp_path: Path) -> None:
-    TopicWriter(tmp_path, "people").append([insert(1)] * (RECORDS + 20))
-    replay = EarlyReplay(tmp_path, TABLES, list)
-    first = entry(1, ("people", 0, 0, RECORDS + 10))
-    second = entry(2, ("people", 0, RECORDS + 10, RECORDS + 20))
+    TopicWriter(tmp_path, "people").append([insert(1)] * (AT_ONCE + 20))
+    replay = EarlyReplay(tmp_path, TABLES, list, None)
+    first = entry(1, ("people", 0, 0, AT_ONCE + 10))
+    second = entry(2, ("people", 0, AT_ONCE + 10, AT_ONCE + 20))
     found = ids(replay.chunks([first, second]))
-    assert sum(len(part) for _, _, part in found) == RECORDS + 10
+    assert sum(len(part) for _, _, part in found) == AT_ONCE + 10
 
 
 def test_corrections_need_no_topic(replay: EarlyReplay) -> None:
@@ -73,7 +73,7 @@ def test_topics_that_cannot_be_found_are_left_alone(tmp_path: Path) -> None:
     def feeds() -> Sequence[Feed]:
         raise UnknownConnection("the settings have no connection 'main'")
 
-    replay = EarlyReplay(tmp_path, TABLES, feeds)
+    replay = EarlyReplay(tmp_path, TABLES, feeds, None)
     assert replay.chunks([entry(1, ("people", 0, 0, 0))]) is None
     replay.close()
 
