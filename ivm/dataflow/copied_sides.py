@@ -12,12 +12,13 @@ join that reads it has a small side for it.
 from collections import defaultdict
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import TypeAlias
 
 from ivm.dataflow.exchange_node import Exchange
 from ivm.dataflow.loop_nodes import Iterate, Recursive, free_names
 from ivm.dataflow.node import Node, Sizes
-from ivm.dataflow.nodes import Arrange, Join
+from ivm.dataflow.nodes import Arrange, Constant, Distinct, Filter, Join, Map, Reduce, TopK
 from ivm.dataflow.traversal import walk
 
 Placement: TypeAlias = tuple[int, ...] | None
@@ -31,6 +32,32 @@ SHARE = 10
 
 It is a margin for estimates, for sides that grow, and for the memory that copies take.
 """
+
+
+FEW_ROWS = 100
+"""Rows of a side that is copied whatever the other one has, if it can never have more."""
+
+
+def most_rows(node: Node) -> float:
+    """Tell how many rows `node` can have by its form; without a bound, infinity.
+
+    >>> import pyarrow as pa
+    >>> from ivm.dataflow.nodes import Get, Order
+    >>> orders = Get("orders", pa.schema([("id", pa.int64())]))
+    >>> most_rows(TopK(orders, (), (Order(0),), 3)), most_rows(TopK(orders, (0,), (Order(0),), 3))
+    (3, inf)
+    """
+    match node:
+        case Constant():
+            return len(node.rows)
+        case Reduce(key=()):
+            return 1
+        case TopK(key=(), limit=int(limit)):
+            return limit
+        case Map() | Filter() | Distinct() | Arrange():
+            return most_rows(node.input)
+        case _:
+            return inf
 
 
 def pays(copied: float, stays: float, processes: int) -> bool:
@@ -87,8 +114,12 @@ class CopiedSides:
         return all(self._is_small(partner, side) for partner in partners)
 
     def _is_small(self, partner: Arrange, side: Arrange) -> bool:
-        """Tell whether to copy `partner` for `side`: not if its rows are those of a recursion."""
-        if free_names(partner) or any(isinstance(each, Iterate) for each in walk(partner)):
+        """Tell whether to copy `partner` for `side`: not by guesses of what a recursion gives."""
+        if free_names(partner):
+            return False
+        if most_rows(partner) <= FEW_ROWS:
+            return True
+        if any(isinstance(each, Iterate) for each in walk(partner)):
             return False
         return pays(self._sizes.of(partner), self._sizes.of(side), self._copying.processes)
 

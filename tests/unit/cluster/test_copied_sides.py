@@ -9,11 +9,12 @@ import pytest
 
 from ivm.cluster.pool import AnyPool, ClusterPool
 from ivm.dataflow import copied_sides
-from ivm.dataflow.aggregates import Aggregate
+from ivm.dataflow.aggregates import Aggregate, Order
 from ivm.dataflow.combinators import antijoin, semijoin
 from ivm.dataflow.delta_join import delta_join
 from ivm.dataflow.nodes import (
     Arrange,
+    Constant,
     Distinct,
     Get,
     Iterate,
@@ -22,6 +23,7 @@ from ivm.dataflow.nodes import (
     Node,
     Recursive,
     Reduce,
+    TopK,
     Union,
     project,
 )
@@ -220,6 +222,23 @@ def test_a_side_without_rows_is_not_copied(pool: ClusterPool) -> None:
     pool.create_input("new", SHOPS, ["shop", "city"])
     empty = Join(by_shop, Arrange(Get("new", SHOPS), (0,)), (("city", 3),))
     assert "to all" not in pool.plan_text(empty, None)
+
+
+@pytest.mark.parametrize(
+    "few",
+    [
+        Constant(((1, 2), (3, 4)), SHOPS),
+        Reduce(shops, (), (Aggregate("max", 0, "shop", INT, False),)),
+        TopK(shops, (), (Order(0),), 3),
+        Distinct(project(Constant(((1, 2), (1, 4)), SHOPS), (0,))),
+    ],
+)
+def test_a_side_that_can_never_have_many_rows_is_copied_before_there_are_any(few: Node) -> None:
+    with Threads(2) as empty:
+        for name, schema in SCHEMAS.items():
+            empty.create_input(name, schema, KEYS[name])
+        joined = Join(by_shop, Arrange(few, (0,)), (("id", 1),))
+        assert "sales[shop]" in empty.plan_text(joined, None)
 
 
 def test_a_side_that_lies_by_the_key_stays_without_copies(pool: ClusterPool) -> None:
