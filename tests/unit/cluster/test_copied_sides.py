@@ -274,3 +274,20 @@ def test_an_arrangement_that_stays_is_not_told_of_as_one_for_every_join(pool: Cl
     assert {info.name for info in pool.arrangements()} >= {"sales[shop]"}
     assert pool.arranged() >= {"sales[id]", "view[city]"}
     assert "sales[shop]" not in pool.arranged()
+
+
+def test_rows_that_stay_are_found_by_the_key_of_the_join_on_all_members(
+    pool: ClusterPool, alone: Pool
+) -> None:
+    keys = pa.record_batch([[7, 500, 0]], schema=pa.schema([SALES.field("shop")]))
+    for each in (pool, alone):
+        each.install("view", cities, None)
+    of_one, of_many = pool.peek("sales", {"shop": 7}), pool.look_up("sales", keys)
+    assert ids(of_one.rows) == ids(alone.peek("sales", {"shop": 7}).rows)
+    assert ids(of_many.rows) == ids(alone.look_up("sales", keys).rows)
+    assert of_many.owners.tolist() == alone.look_up("sales", keys).owners.tolist()
+
+
+def ids(rows: pa.RecordBatch) -> list[int]:
+    """The numbers of sales, in order."""
+    return sorted(row["id"] for row in rows.to_pylist())
