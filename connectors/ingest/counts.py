@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-import numpy as np
 import pyarrow.compute as pc
 
-from connectors.decode import OFFSET
+from connectors.ingest.timed_batch import changes_in
 from connectors.progress.assign import Piece
 from connectors.progress.batches import Counts
 from connectors.streams import table_of
@@ -21,11 +20,9 @@ def counted(pieces: Iterable[Piece]) -> dict[str, Counts]:
 
 
 def _counts(piece: Piece) -> Counts:
-    offsets = piece.updates[OFFSET].to_numpy()
     tombstones = pc.sum(piece.passed["tombstone"]).as_py() or 0
     return Counts(
-        # A change may be several updates, which adjoin.
-        int(np.count_nonzero(np.diff(offsets))) + (len(offsets) > 0),
+        changes_in(piece),
         tombstones,
         len(piece.passed) - tombstones,
         len(piece.rejected),

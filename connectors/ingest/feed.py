@@ -120,8 +120,9 @@ class Feeder:
             settled = self._tables.settle(Table.of(spec), changes)
             if not waiting[-1].committed:
                 self._meter.absent_deletes[table] += settled.absent
-                for diff, count in zip(*np.unique(changes.diffs, return_counts=True), strict=True):
-                    self._meter.keyed_changes[table, NAMES[int(diff)]] += int(count)
+                for diff, name in NAMES.items():
+                    if count := int(np.count_nonzero(changes.diffs == diff)):
+                        self._meter.keyed_changes[table, name] += count
             if len(settled.unavailable):
                 self._put_aside(table, waiting, settled.unavailable)
         self._waiting.clear()

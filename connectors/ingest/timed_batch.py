@@ -69,8 +69,13 @@ def records_in(piece: Piece) -> int:
     """The number of records."""
     if not piece.sparse:
         return piece.range.end - piece.range.first
-    changes = len(np.unique(piece.updates[OFFSET].to_numpy()))
-    return changes + len(piece.rejected) + len(piece.passed)
+    return changes_in(piece) + len(piece.rejected) + len(piece.passed)
+
+
+def changes_in(piece: Piece) -> int:
+    """The number of records that are changes, each of which may be several updates that adjoin."""
+    offsets = piece.updates[OFFSET].to_numpy()
+    return int(np.count_nonzero(np.diff(offsets))) + (len(offsets) > 0)
 
 
 def merged(ranges: Iterable[Range]) -> tuple[Range, ...]:
