@@ -58,22 +58,29 @@ class TopicWriter:
         Visible to readers on return, durable after `sync`. Raises InvalidRecord for a record with
         a newline; then nothing was written.
         """
-        first = self._end
         if not records:
-            return first
-        data = b"\n".join(records) + b"\n"
-        if data.count(b"\n") != len(records):
+            return self._end
+        return self.append_blocks([b"\n".join(records) + b"\n"], len(records))
+
+    def append_blocks(self, blocks: Sequence[bytes], count: int) -> int:
+        """Append the `count` records of `blocks`, each with a newline behind it; else as `append`.
+
+        Readers may see a block before the next.
+        """
+        first = self._end
+        if sum(block.count(b"\n") for block in blocks) != count:
             raise InvalidRecord("a record holds a newline, so it would count as several")
         is_old = clock.monotonic() - self._opened >= self._segment_seconds
         if self._size >= self._segment_bytes or (self._size and is_old):
             self._roll()
         try:
-            write(self._file, data)
+            for block in blocks:
+                write(self._file, block)
         except OSError:
             os.ftruncate(self._file, self._size)
             raise
-        self._size += len(data)
-        self._end += len(records)
+        self._size += sum(map(len, blocks))
+        self._end += count
         return first
 
     def last(self) -> bytes | None:

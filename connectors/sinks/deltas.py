@@ -31,7 +31,7 @@ from connectors.health import PartFault
 from connectors.progress.journal import Journal
 from connectors.sinks.compaction import finish, is_whole, is_worthwhile, write_snapshot
 from connectors.sinks.frontiers import Frontiers
-from connectors.sinks.json import delta_lines, frontier_line
+from connectors.sinks.json import delta_blocks, delta_lines, frontier_line
 from connectors.sinks.sink import Changes, Output, Reached, Redefined
 
 # Topics that are made durable at once: the filesystem writes them together.
@@ -111,14 +111,15 @@ class DeltaSink:
 
         Where there are no deltas, the frontier may have to wait.
         """
-        lines = _by_time(delta_lines(changes), changes)
-        if lines or self._frontiers.is_due(view, reached):
-            self._append(view, lines, reached)
+        count = _count(changes)
+        if count or self._frontiers.is_due(view, reached):
+            self._append(view, _by_time(changes), count, reached)
 
-    def _append(self, view: str, lines: list[bytes], reached: Reached) -> None:
-        lines.append(frontier_line(reached.time, reached.offsets))
+    def _append(self, view: str, blocks: list[bytes], count: int, reached: Reached) -> None:
+        """Append so many lines, and the frontier record."""
+        frontier = frontier_line(reached.time, reached.offsets) + b"\n"
         with self._lock:
-            self._writers[view].append(lines)
+            self._writers[view].append_blocks([*blocks, frontier], count + 1)
             self._written.add(view)
         self._frontiers.note(view, reached)
 
@@ -132,8 +133,9 @@ class DeltaSink:
         """Append the difference; the time that has it is waited for on the disk, once committed."""
         self._frontiers.watch(redefined.output)
         if not self.has(redefined.output.name, reached.time):
-            lines = [line for part in redefined.parts for line in delta_lines(part)]
-            self._append(redefined.output.name, lines, reached)
+            blocks = [block for part in redefined.parts for block in delta_blocks(part)]
+            count = sum(map(_count, redefined.parts))
+            self._append(redefined.output.name, blocks, count, reached)
             self._is_awaited = True
 
     def prepare(self, reached: Reached) -> None:
@@ -167,7 +169,7 @@ class DeltaSink:
             return False
         try:
             for view in due:
-                self._append(view, [], reached)
+                self._append(view, [], 0, reached)
             self.prepare(reached)
             self.commit(reached)
         except OSError as error:  # the next time tells them, if there is room for it
@@ -262,9 +264,15 @@ class DeltaSink:
         return writer
 
 
-def _by_time(lines: list[bytes], changes: Changes) -> list[bytes]:
+def _count(changes: Changes) -> int:
+    """The number of deltas."""
+    return len(changes.diffs) + len(changes.error_diffs)
+
+
+def _by_time(changes: Changes) -> list[bytes]:
     """The lines of `changes`, those of rows and then those of errors, in the order of times."""
     times = np.concatenate((changes.times, changes.error_times))
     if (times[1:] >= times[:-1]).all():
-        return lines
-    return [lines[i] for i in np.argsort(times, kind="stable").tolist()]
+        return delta_blocks(changes)
+    lines = delta_lines(changes)
+    return [lines[i] + b"\n" for i in np.argsort(times, kind="stable").tolist()]

@@ -14,7 +14,7 @@ from connectors.columns.buffers import picked
 from connectors.offsets import Offsets
 from connectors.sinks.json_texts import json_texts, row_cells, value_cells
 from connectors.sinks.native.cells import Cells, constant
-from connectors.sinks.native.lines import lines
+from connectors.sinks.native.lines import blocks, lines
 from connectors.sinks.net import Net
 from connectors.sinks.origin import Origin
 from connectors.sinks.sink import Changes
@@ -22,10 +22,18 @@ from connectors.sinks.sink import Changes
 
 def delta_lines(changes: Changes) -> list[bytes]:
     """One delta per changed row, then those of rows that could not be computed."""
-    found = _deltas(b"row", row_cells(changes.rows), changes.diffs, changes.times)
+    found = lines(_of_rows(changes), len(changes.diffs))
     if changes.errors.num_rows:
-        errors = [value_cells(changes.errors.column(0))]
-        found += _deltas(b"error", errors, changes.error_diffs, changes.error_times)
+        found += lines(_of_errors(changes), len(changes.error_diffs))
+    return found
+
+
+def delta_blocks(changes: Changes) -> list[bytes]:
+    """The lines of `delta_lines`, each with a newline behind it, thousands in a block."""
+    newline = constant(b"\n")
+    found = blocks([*_of_rows(changes), newline], len(changes.diffs))
+    if changes.errors.num_rows:
+        found += blocks([*_of_errors(changes), newline], len(changes.error_diffs))
     return found
 
 
@@ -63,21 +71,27 @@ def _chosen(texts: pa.Array, positions: NDArray[np.int64]) -> Cells:
     return Cells("verbatim", texts.take(picked(positions)), absent=b"null")
 
 
+def _of_rows(changes: Changes) -> list[Cells]:
+    return _deltas(b"row", row_cells(changes.rows), changes.diffs, changes.times)
+
+
+def _of_errors(changes: Changes) -> list[Cells]:
+    texts = [value_cells(changes.errors.column(0))]
+    return _deltas(b"error", texts, changes.error_diffs, changes.error_times)
+
+
 def _deltas(
     label: bytes, contents: list[Cells], diffs: NDArray[np.int64], times: NDArray[np.uint64]
-) -> list[bytes]:
+) -> list[Cells]:
     signed = pa.array(diffs)
-    return lines(
-        [
-            constant(b'{"op":"'),
-            Cells("sign", signed),
-            constant(b'","diff":'),
-            Cells("integer", signed),
-            constant(b',"time":'),
-            Cells("natural", pa.array(times)),
-            constant(b',"' + label + b'":'),
-            *contents,
-            constant(b"}"),
-        ],
-        len(diffs),
-    )
+    return [
+        constant(b'{"op":"'),
+        Cells("sign", signed),
+        constant(b'","diff":'),
+        Cells("integer", signed),
+        constant(b',"time":'),
+        Cells("natural", pa.array(times)),
+        constant(b',"' + label + b'":'),
+        *contents,
+        constant(b"}"),
+    ]

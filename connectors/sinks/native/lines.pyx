@@ -1,4 +1,4 @@
-"""Lines: cells written row by row, as bytes of Python or as a column of Arrow."""
+"""Lines: cells written row by row, as bytes of Python, each or in blocks, or as a column of Arrow."""
 
 from libc.stdint cimport int64_t
 from libcpp.string cimport string
@@ -33,6 +33,23 @@ def lines(cells, Py_ssize_t count):
         for i in range(<Py_ssize_t> ends.size()):
             found.append(PyBytes_FromStringAndSize(text.data() + start, ends[i] - start))
             start = ends[i]
+    return found
+
+
+def blocks(cells, Py_ssize_t count):
+    """The rows one after another, as bytes of some thousands of them.
+
+    >>> from connectors.sinks.native.cells import Cells, constant
+    >>> blocks([Cells("integer", pa.array([7, 8])), constant(b";")], 2)
+    [b'7;8;']
+    """
+    cdef string text
+    cdef vector[int64_t] ends
+    cdef Py_ssize_t first
+    found = []
+    for first in range(0, count, ROWS):
+        _write(cells, first, min(first + ROWS, count), &text, &ends)
+        found.append(PyBytes_FromStringAndSize(text.data(), text.size()))
     return found
 
 

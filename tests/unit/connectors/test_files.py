@@ -96,6 +96,16 @@ def test_a_torn_first_line_leaves_an_empty_segment(tmp_path: Path) -> None:
     assert segment(tmp_path).read_bytes() == b""
 
 
+def test_records_may_be_appended_in_blocks(tmp_path: Path) -> None:
+    writer = TopicWriter(tmp_path, "t")
+    assert writer.append_blocks([b"a\nb\n", b"c\n"], 3) == 0
+    assert writer.append_blocks([b"d\n"], 1) == 3
+    assert TopicReader(tmp_path, "t").read(0, 1, 10) == [b"b", b"c", b"d"]
+    with pytest.raises(InvalidRecord):
+        writer.append_blocks([b"e\nf\n"], 1)
+    assert writer.end == 4
+
+
 def test_a_record_with_a_newline_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     writer = TopicWriter(tmp_path, "t")
     with pytest.raises(InvalidRecord):
