@@ -18,7 +18,7 @@ from connectors.ingest.tables import LocalTables, Settled
 from connectors.ingest.upsert import Changes, Indices, Times, joined_rows
 from connectors.progress.batches import TableUpdates
 from connectors.tables.table import Table, normal_rows
-from ivm.cluster.dealing import PARCEL, REFERENCES, Dealer, Dealt, dealt, owners_of_keys, parcels_of
+from ivm.cluster.dealing import PARCEL, REFERENCES, Dealer, Lying, dealt, owners_of_keys, parcels_of
 from ivm.cluster.lending import LendingPool
 from ivm.cluster.pool import ClusterPool
 from ivm.errors import PoolFailed
@@ -47,15 +47,15 @@ class DealtTables:
     def feed(self, table: Table, changes: Changes) -> None:
         """Let each member feed what it owns; a truncation goes to all."""
         parts = self._divided(changes)
-        self._pool.post(_feed, [(table, own) if len(own.diffs) else None for own in parts])
+        self._pool.post(_feed, [(table, own) if len(own.diffs) else None for _, own in parts])
 
     def settle(self, table: Table, changes: Changes) -> Settled:
         """Let each member feed what the changes of the keys that it owns come to."""
         parts = self._divided(changes)
-        found = self._pool.carry_out(_settle, [(table, own) for own in parts])
+        found = self._pool.carry_out(_settle, [(table, own) for _, own in parts])
         unavailable: list[Indices] = [
-            own.dealt.positions[settled.unavailable]
-            for own, settled in zip(parts, found, strict=True)
+            positions[settled.unavailable]
+            for (positions, _), settled in zip(parts, found, strict=True)
         ]
         return Settled(sum(one.absent for one in found), np.sort(np.concatenate(unavailable)))
 
@@ -71,7 +71,7 @@ class DealtTables:
         nowhere = np.zeros(references.num_rows, np.bool_)
         parts = dealt(references, self._members, nowhere)
         owned = self._owned(known)
-        given = [(table, part, own) for part, own in zip(parts, owned, strict=True)]
+        given = [(table, lying, own) for (_, lying), own in zip(parts, owned, strict=True)]
         return merged(self._pool.carry_out(_miscounted, given))
 
     def release(self, parcels: Collection[int]) -> None:
@@ -105,17 +105,14 @@ class DealtTables:
             raise PoolFailed(f"a member of the cluster cannot be reached: {error}") from error
         return references
 
-    def _divided(self, changes: Changes) -> list["_Own"]:
-        """For each member the changes of its rows."""
-        return [
-            _Own(
-                part,
-                changes.diffs[part.positions],
-                changes.times[part.positions],
-                None if changes.missing is None else changes.missing.take(part.positions),
-            )
-            for part in dealt(changes.rows, self._members, changes.diffs == 0)
-        ]
+    def _divided(self, changes: Changes) -> list[tuple[Indices, "_Own"]]:
+        """For each member the changes of its rows, and their positions among all."""
+        found = []
+        for positions, lying in dealt(changes.rows, self._members, changes.diffs == 0):
+            missing = None if changes.missing is None else changes.missing.take(positions)
+            own = _Own(lying, changes.diffs[positions], changes.times[positions], missing)
+            found.append((positions, own))
+        return found
 
     def _owned(self, keys: pa.RecordBatch | None) -> list[pa.RecordBatch | None]:
         """For each member those of the keys that it owns."""
@@ -128,17 +125,17 @@ class DealtTables:
 class _Own(NamedTuple):
     """The changes of the rows that a member owns, and where these lie."""
 
-    dealt: Dealt
+    lying: Lying
     diffs: NDArray[np.int64]
     times: Times
     missing: pa.Array | None
 
 
 def _changes(pool: LendingPool, table: Table, own: _Own) -> Changes:
-    return Changes(_rows(pool, table, own.dealt), own.diffs, own.times, own.missing)
+    return Changes(_rows(pool, table, own.lying), own.diffs, own.times, own.missing)
 
 
-def _rows(pool: LendingPool, table: Table, given: Dealt) -> pa.RecordBatch:
+def _rows(pool: LendingPool, table: Table, given: Lying) -> pa.RecordBatch:
     return pool.parcels.rows(given.numbers, given.which, given.places, table.schema)
 
 
@@ -151,7 +148,7 @@ def _settle(pool: LendingPool, table: Table, own: _Own) -> Settled:
 
 
 def _miscounted(
-    pool: LendingPool, table: Table, given: Dealt, known: pa.RecordBatch | None
+    pool: LendingPool, table: Table, given: Lying, known: pa.RecordBatch | None
 ) -> Miscounted | None:
     tables = LocalTables(pool)
     keys = tables.keys_of(table, _rows(pool, table, given))

@@ -78,6 +78,7 @@ class Feeder:
         self.miscounts = Miscounts(self._tables)
         self._complete = complete
         self._taken = 0
+        self._is_taking = False
         self._pool = pool
         self._journal = journal
         self._quarantine = quarantine
@@ -86,6 +87,7 @@ class Feeder:
 
     def take(self, batch: TimedBatch) -> None:
         """Feed a batch's tables, or keep their changes for `settle`; drop repetitions."""
+        self._is_taking = True
         touched: list[tuple[Table, Changes]] = []
         for name, updates in batch.tables.items():
             kept = self._fresh(name, updates, batch.committed)
@@ -111,6 +113,7 @@ class Feeder:
         for table, changes in touched:  # only now: the time before may have been completed
             changed = changes.rows.filter(pa.array(changes.diffs != 0))
             self.miscounts.note(table, changed)
+        self._is_taking = False
 
     def settle(self) -> None:
         """Feed the changes that wait: all times before theirs are complete, theirs come next."""
@@ -130,7 +133,7 @@ class Feeder:
     def check(self) -> None:
         """Look for keys whose rows do not add up: the times of what was fed are complete."""
         self.miscounts.check()
-        if not self._waiting:
+        if not self._waiting and not self._is_taking:  # a batch has rows that are yet to be noted
             self._tables.finish()
 
     def release(self, parcels: Collection[int]) -> None:

@@ -129,22 +129,21 @@ def parcels_of(references: pa.RecordBatch | pa.Table) -> set[int]:
     return set(np.unique(references[PARCEL].to_numpy()).tolist())
 
 
-class Dealt(NamedTuple):
-    """The references of rows to one member: what `Parcels.rows` asks for.
+class Lying(NamedTuple):
+    """Where rows of one member lie: what `Parcels.rows` asks for."""
 
-    `positions[i]` is where row `i` stands among all of them.
-    """
-
-    positions: NDArray[np.int64]
     numbers: list[int]
-    which: NDArray[np.int64]
-    places: NDArray[np.int64]
+    which: NDArray[np.int32]
+    places: NDArray[np.int32]
 
 
-def dealt(references: pa.RecordBatch, members: int, everywhere: NDArray[np.bool_]) -> list[Dealt]:
-    """What each of so many members has of these rows, in their order.
+def dealt(
+    references: pa.RecordBatch, members: int, everywhere: NDArray[np.bool_]
+) -> list[tuple[NDArray[np.int64], Lying]]:
+    """For each of so many members its rows: their positions among all, and where they lie.
 
-    A row is with its owner, and `everywhere` without values if it is to be.
+    They are in their order. A row is with its owner, and `everywhere` without values if it is to
+    be.
     """
     parcels, owners, places = (column.to_numpy() for column in references.columns)
     found = []
@@ -153,8 +152,8 @@ def dealt(references: pa.RecordBatch, members: int, everywhere: NDArray[np.bool_
         is_own = owners[positions] == member
         own = parcels[positions[is_own]]
         begins = np.diff(own, prepend=-1) != 0  # a parcel's number is not negative
-        which = np.zeros(len(positions), np.int64)
+        which = np.zeros(len(positions), np.int32)
         which[is_own] = np.cumsum(begins) - 1
-        at = np.where(is_own, places[positions], -1).astype(np.int64)
-        found.append(Dealt(positions, own[begins].tolist(), which, at))
+        at = np.where(is_own, places[positions], np.int32(-1))
+        found.append((positions, Lying(own[begins].tolist(), which, at)))
     return found

@@ -28,7 +28,8 @@ class Parcels:
 
     >>> parcels = Parcels()
     >>> parcels.put(7, pa.record_batch({"id": [10, 20, 30]}))
-    >>> parcels.rows([7], np.array([0, 0]), np.array([2, 0]), pa.schema([("id", pa.int64())]))["id"]
+    >>> which, places = np.zeros(2, np.int32), np.array([2, 0], np.int32)
+    >>> parcels.rows([7], which, places, pa.schema([("id", pa.int64())]))["id"]
     <pyarrow.lib.Int64Array object at ...>
     [
       30,
@@ -50,8 +51,8 @@ class Parcels:
     def rows(
         self,
         numbers: Sequence[int],
-        which: NDArray[np.int64],
-        places: NDArray[np.int64],
+        which: NDArray[np.int32],
+        places: NDArray[np.int32],
         schema: pa.Schema,
     ) -> pa.RecordBatch:
         """The rows at `places[i]` of the parcels `numbers[which[i]]`, which have this schema.

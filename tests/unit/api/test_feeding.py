@@ -1,7 +1,8 @@
 """How the tables of batches reach the pool: repetitions, replays, what is unavailable."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ class Service:
     def complete(self, time: int) -> None:
         self.feeder.settle()
         self.pool.advance(time + 1)
+        self.feeder.check()
 
     def take(
         self,
@@ -57,25 +59,40 @@ class Service:
         committed: bool = False,
     ) -> None:
         """One batch of these (kind, row)."""
+        updates = self.updates(self.spec, changes, order, missing)
+        self.take_all(time, updates, committed=committed)
+
+    def take_all(self, time: int, *tables: TableUpdates, committed: bool = False) -> None:
+        """One batch of these updates of tables."""
+        count = sum(len(updates.diffs) for updates in tables)
+        named = {updates.origin.spec.name: updates for updates in tables}
+        self.feeder.take(TimedBatch(time, named, (), Offsets(), count, 0, committed, 0))
+
+    def updates(
+        self,
+        spec: TableSpec,
+        changes: Sequence[tuple[int, Row]],
+        order: list[tuple[int, int]] | None = None,
+        missing: list[Any] | None = None,
+    ) -> TableUpdates:
+        """The updates of a table by these (kind, row)."""
         columns = zip(*(row for _, row in changes), strict=True)
         arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
         count, first = len(changes), self.offset
         self.offset += count
         origin = Origin(
-            self.spec,
-            (Run("t", "t", 0, count),),
+            spec,
+            (Run(spec.name, spec.name, 0, count),),
             np.arange(first, first + count),
             None if order is None else np.array(order, np.uint64),
             None if missing is None else pa.array(missing, pa.list_(pa.int16())),
         )
-        updates = TableUpdates(
+        return TableUpdates(
             pa.RecordBatch.from_arrays(arrays, schema=SCHEMA),
             np.array([kind for kind, _ in changes], np.int64),
             np.zeros(count, np.int64),
             origin,
         )
-        batch = TimedBatch(time, {"t": updates}, (), Offsets(), count, 0, committed, 0)
-        self.feeder.take(batch)
 
     def rows(self) -> list[Row]:
         found = self.pool.scan("t")
@@ -161,3 +178,14 @@ def test_a_truncation_of_whole_images_sees_the_times_before_it(exact: Service) -
     exact.take(2, (1, (2, "bob", None)), (0, (None, None, None)), (1, (3, "eve", None)))
     exact.complete(2)
     assert exact.rows() == [(3, "eve", None)]
+
+
+def test_a_truncation_completes_the_times_before_it_amid_a_batch(exact: Service) -> None:
+    other = replace(exact.spec, name="u")
+    exact.pool.create_input("u", SCHEMA, ["id"])
+    exact.take(1, (1, (1, "ada", None)), committed=True)
+    rows = exact.updates(exact.spec, [(1, (2, "bob", None)), (1, (1, "eve", None))])
+    exact.take_all(2, rows, exact.updates(other, [(0, (None, None, None))]))
+    exact.complete(2)
+    assert exact.feeder.miscounts.count("t") == 1
+    assert exact.pool.scan("t").rows.num_rows == 3

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from ivm.cluster.credentials import Credentials
-from ivm.cluster.dealing import OWNER, PARCEL, Dealer, Dealt, dealt, parcels_of
+from ivm.cluster.dealing import OWNER, PARCEL, Dealer, Lying, dealt, parcels_of
 from ivm.cluster.lending import LendingPool
 from ivm.cluster.pool import ClusterPool
 from ivm.errors import PoolFailed
@@ -53,13 +54,14 @@ def dealt_rows(dealer: Dealer, rows: pa.RecordBatch) -> pa.RecordBatch:
     return references
 
 
-def there(pool: ClusterPool, references: pa.RecordBatch) -> list[tuple[Dealt, pa.RecordBatch]]:
-    """What each member has of these rows, and the rows that it finds."""
+def there(pool: ClusterPool, references: pa.RecordBatch) -> list[tuple[Any, pa.RecordBatch]]:
+    """The positions of the rows that each member has, and the rows that it finds."""
     parts = dealt(references, MEMBERS, np.zeros(references.num_rows, np.bool_))
-    return list(zip(parts, pool.carry_out(_found, [(part,) for part in parts]), strict=True))
+    found = pool.carry_out(_found, [(lying,) for _, lying in parts])
+    return list(zip((positions for positions, _ in parts), found, strict=True))
 
 
-def _found(pool: LendingPool, given: Dealt) -> pa.RecordBatch:
+def _found(pool: LendingPool, given: Lying) -> pa.RecordBatch:
     return pool.parcels.rows(given.numbers, given.which, given.places, SCHEMA)
 
 
@@ -80,8 +82,8 @@ def test_each_row_is_with_the_owner_of_its_key(pool: ClusterPool, dealer: Dealer
     references = dealt_rows(dealer, rows)
     owners = owners_of(rows, SCHEMA, [2, 1], MEMBERS)
     assert references[OWNER].to_numpy().tolist() == owners.tolist()
-    for part, found in there(pool, references):
-        assert found.equals(rows.take(part.positions))
+    for positions, found in there(pool, references):
+        assert found.equals(rows.take(positions))
 
 
 def test_references_are_chosen_and_put_together_as_rows_are(
@@ -91,15 +93,15 @@ def test_references_are_chosen_and_put_together_as_rows_are(
     first, second = (dealt_rows(dealer, rows.slice(begin, 20)) for begin in (0, 20))
     order = np.random.default_rng(7).permutation(40)[:30]
     chosen = pa.Table.from_batches([first, second]).combine_chunks().to_batches()[0].take(order)
-    for part, found in there(pool, chosen):
-        assert found.equals(rows.take(order).take(part.positions))
+    for positions, found in there(pool, chosen):
+        assert found.equals(rows.take(order).take(positions))
 
 
 def test_a_row_without_values_has_an_owner_too(pool: ClusterPool, dealer: Dealer) -> None:
     nothing = pa.RecordBatch.from_arrays([pa.nulls(1, f.type) for f in SCHEMA], schema=SCHEMA)
     references = dealt_rows(dealer, nothing)
     everywhere = dealt(references, MEMBERS, np.ones(1, np.bool_))
-    found = pool.carry_out(_found, [(part,) for part in everywhere])
+    found = pool.carry_out(_found, [(lying,) for _, lying in everywhere])
     assert [rows.to_pylist() for rows in found] == [nothing.to_pylist()] * MEMBERS
 
 
