@@ -70,8 +70,9 @@ QUICK ?= tests/property/test_law.py::test_output_equals_recomputation_at_every_t
 	$(wildcard tests/unit/connectors/test_*record*.py) \
 	$(patsubst %,tests/unit/connectors/test_%.py,decode avro protobuf envelopes flat)
 # What takes many processes and minutes.
-FAULTS ?= tests/faults tests/e2e/kafka tests/e2e/test_cluster.py tests/e2e/test_recovery.py \
-	tests/e2e/test_topic_patterns.py $(patsubst %,tests/e2e/connectors/test_%.py,kafka kill topic_patterns)
+FAULTS ?= tests/faults tests/e2e/kafka $(wildcard tests/e2e/test_cluster*.py) \
+	tests/e2e/test_recovery.py tests/e2e/test_topic_patterns.py \
+	$(patsubst %,tests/e2e/connectors/test_%.py,kafka kill topic_patterns)
 # What builds images and runs containers.
 CONTAINERS ?= tests/containers
 # What runs on the checked build.
