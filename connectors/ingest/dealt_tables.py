@@ -79,8 +79,11 @@ class DealtTables:
         self._over.update(parcels)
 
     def keep(self, parcels: Collection[int]) -> None:
-        """Let members drop all but these parcels, and those that are in use."""
-        self._pool.post(_keep, [(frozenset(parcels) | self._over,)] * self._members)
+        """Let members drop all but these parcels, and those that are in use.
+
+        Returns once they have: tasks that begin then may bring others.
+        """
+        self._pool.carry_out(_keep, [(frozenset(parcels) | self._over,)] * self._members)
 
     def finish(self) -> None:
         """Let members drop what was released."""

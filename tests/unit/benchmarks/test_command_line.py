@@ -45,7 +45,7 @@ def test_a_peer_without_its_compiler_says_what_is_missing(monkeypatch: pytest.Mo
 
 def test_what_cannot_be_grown_is_refused_with_what_can() -> None:
     said = refused("growth", "reach")
-    assert "reach: only arrange, bfs, wcc, scc, tpch can be grown" in said
+    assert "reach: only arrange, bfs, wcc, scc, interactive, tpch can be grown" in said
 
 
 def test_rounds_at_an_unknown_scale_are_refused_with_those_there_are() -> None:

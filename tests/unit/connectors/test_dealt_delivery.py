@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Timer
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from tests.property.members import Threads
 from tests.unit.connectors.transacting import Service, table
 
 MEMBERS = 2
+SLOWNESS = Event()  # is over once it is set: members are threads of this process
 
 
 class Tables(DealtTables):
@@ -38,6 +40,10 @@ class Tables(DealtTables):
     def kept(self) -> int:
         """The rows that members have."""
         return sum(self.pool.carry_out(_rows, [()] * MEMBERS))
+
+
+def _await_slowness(pool: LendingPool) -> None:
+    SLOWNESS.wait()
 
 
 def _rows(pool: LendingPool) -> int:
@@ -109,6 +115,18 @@ def test_rows_of_which_the_service_was_never_told_go_with_the_next_query(
     assert tables.kept() == 10
     service.delivery.begin_query()
     assert tables.kept() == 0
+
+
+def test_rows_that_come_once_the_next_query_has_begun_stay(
+    service: Service, tables: Tables, bringing: Bringing
+) -> None:
+    tables.pool.post(_await_slowness, [()] * MEMBERS)
+    Timer(0.2, SLOWNESS.set).start()
+    service.delivery.begin_query()
+    orders = table("orders")
+    bringing.deal(orders, pa.RecordBatch.from_pylist([{"id": 1, "n": 0}], orders.schema))
+    bringing.flush()
+    assert tables.kept() == 1
 
 
 def test_rows_behind_a_record_that_stalls_their_table_are_released(
