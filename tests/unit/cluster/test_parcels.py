@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from multiprocessing import AuthenticationError
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def test_many_parcels_are_on_their_way_at_once(pool: ClusterPool, dealer: Dealer
 def test_a_stranger_brings_nothing(pool: ClusterPool) -> None:
     assert pool.owners is not None
     stranger = replace(pool.owners, credentials=Credentials.new(encrypted=False))
-    with pytest.raises((OSError, EOFError, Exception)):
+    with pytest.raises((AuthenticationError, OSError, EOFError)):
         Dealer(stranger)
     assert pool.carry_out(_parcels, [()] * MEMBERS) == [0] * MEMBERS
 
