@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from api.demo.ports import free_ports
 from api.demo.service import Service
 from ivm_client.client import Client
+from tests.e2e.test_cluster import started
 from tests.kafka.broker import Broker
 from tests.kafka.client import Kafka, Record
 from tests.kafka.java import await_true
@@ -40,13 +40,9 @@ def service(request: pytest.FixtureRequest, tmp_path: Path, broker: Broker) -> I
         "IVM_CONNECTIONS": json.dumps({"main": {"bootstrap_servers": broker.address}}),
         "IVM_TRIGGER": request.param,
     }
-    service = Service(tmp_path, free_ports(1)[0], settings)
-    service.start()
-    try:
+    with started(tmp_path, settings) as service:
         service.wait_ready()
         yield service
-    finally:
-        service.stop()
 
 
 def person(number: int, city: str | None) -> Record:
