@@ -6,7 +6,7 @@ process handles some bytes of a row, however many it has.
 """
 
 from collections.abc import Collection, Sequence
-from multiprocessing import AuthenticationError
+from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +17,11 @@ from connectors.ingest.miscounted import Miscounted, merged
 from connectors.ingest.tables import LocalTables, Settled
 from connectors.ingest.upsert import Changes, Indices, Times, joined_rows
 from connectors.progress.batches import TableUpdates
-from connectors.tables.table import Table, normal_rows
-from ivm.cluster.dealing import PARCEL, REFERENCES, Dealer, Lying, dealt, owners_of_keys, parcels_of
+from connectors.spark.bringing import Bringing
+from connectors.tables.table import Table
+from ivm.cluster.dealing import PARCEL, REFERENCES, Lying, dealt, owners_of_keys, parcels_of
 from ivm.cluster.lending import LendingPool
 from ivm.cluster.pool import ClusterPool
-from ivm.errors import PoolFailed
 
 _NO_REFERENCES = pa.RecordBatch.from_pylist([], REFERENCES)
 
@@ -31,16 +31,15 @@ class DealtTables:
 
     def __init__(self, pool: ClusterPool) -> None:
         self._pool = pool
-        self._dealer: Dealer | None = None
         self._over: set[int] = set()
 
     def rows_of(self, updates: TableUpdates) -> pa.RecordBatch:
         """The references; rows that no task has dealt, as those of corrections, are dealt here."""
-        spec, rows = updates.origin.spec, updates.rows
-        if PARCEL in rows.schema.names:
-            return rows
-        table = Table.of(spec)
-        references = self._dealt(table, normal_rows(spec, rows))
+        if PARCEL in updates.rows.schema.names:
+            return updates.rows
+        with closing(Bringing(self._pool.owners)) as bringing:
+            references = bringing.deal(updates.origin.spec, updates.rows)
+            bringing.flush()
         self._over |= parcels_of(references)
         return references
 
@@ -95,18 +94,6 @@ class DealtTables:
     def _members(self) -> int:
         assert self._pool.owners is not None, "the pool is started"
         return len(self._pool.owners.addresses)
-
-    def _dealt(self, table: Table, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """References to rows that are in this process (raises PoolFailed)."""
-        try:
-            if self._dealer is None:
-                assert self._pool.owners is not None, "the pool is started"
-                self._dealer = Dealer(self._pool.owners)
-            references = self._dealer.deal(rows, table.schema, table.owner_key)
-            self._dealer.flush()
-        except (OSError, EOFError, AuthenticationError) as error:
-            raise PoolFailed(f"a member of the cluster cannot be reached: {error}") from error
-        return references
 
     def _divided(self, changes: Changes) -> list[tuple[Indices, "_Own"]]:
         """For each member the changes of its rows, and their positions among all."""

@@ -575,7 +575,7 @@ class Pipeline:
         return batches
 
     def _beside(self) -> Beside:
-        """What runs beside a query just now."""
+        """The surroundings of a query that begins now."""
         settings = self._settings
         owners = self._owners.owners if self._owners is not None else None
         return Beside(settings.host, settings.taken, settings.secret is not None, owners)

@@ -47,7 +47,7 @@ _FIELDS: list[pa.Field] = [
 ]
 SCHEMA = pa.schema(_FIELDS)
 
-# What travels in place of rows of a table.
+# Makes of rows of a table that which travels in their place.
 Deal = Callable[[TableSpec, pa.RecordBatch], pa.RecordBatch]
 
 _ALONE = pa.ipc.IpcReadOptions(use_threads=False)

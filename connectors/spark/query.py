@@ -65,7 +65,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What runs beside a query: this process at `host`, and the shards of a cluster, if any.
+    """The surroundings of a query: this process at `host`, and the shards of a cluster, if any.
 
     The shards have `taken` so many of Spark's slots, and are the `owners` of rows. What tasks hand
     over to this process is `encrypted` if it is to be.

@@ -93,7 +93,7 @@ class Calls:
         return self.values(self.replies(method, *arguments, **named))
 
     def each(self, method: str, arguments: Sequence[tuple[object, ...]]) -> list[Any]:
-        """What a command to all members gives, for the arguments of each, by number."""
+        """The answers of all members, by number, to a command with the arguments of each."""
         commands: dict[int, Command] = {
             number: (method, given, {}) for number, given in enumerate(arguments)
         }

@@ -126,11 +126,12 @@ def parcels_of(references: pa.RecordBatch | pa.Table) -> set[int]:
     >>> parcels_of(pa.table([[7, 8, 7], [0, 1, 0], [0, 0, 1]], schema=REFERENCES))
     {8, 7}
     """
-    return set(np.unique(references[PARCEL].to_numpy()).tolist())
+    parcels = references[PARCEL].to_numpy()
+    return set(parcels[_begins(parcels)].tolist())
 
 
 class Lying(NamedTuple):
-    """Where rows of one member lie: what `Parcels.rows` asks for."""
+    """The places of rows that one member has, as `Parcels.rows` asks for them."""
 
     numbers: list[int]
     which: NDArray[np.int32]
@@ -151,9 +152,15 @@ def dealt(
         positions = np.flatnonzero((owners == member) | everywhere)
         is_own = owners[positions] == member
         own = parcels[positions[is_own]]
-        begins = np.diff(own, prepend=-1) != 0  # a parcel's number is not negative
+        begins = _begins(own)
         which = np.zeros(len(positions), np.int32)
         which[is_own] = np.cumsum(begins) - 1
         at = np.where(is_own, places[positions], np.int32(-1))
         found.append((positions, Lying(own[begins].tolist(), which, at)))
     return found
+
+
+def _begins(parcels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """A mask of the rows that are of another parcel than the one before them."""
+    begins: NDArray[np.bool_] = np.diff(parcels, prepend=-1) != 0  # numbers are not negative
+    return begins

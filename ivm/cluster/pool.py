@@ -218,7 +218,7 @@ class ClusterPool:
                 self._calls.post(number, "feed", name, *part)
 
     def carry_out(self, function: Callable[..., Any], each: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """What a `function` gives on each member, for its pool and `each` member's arguments.
+        """The answers of a `function` on all members, given their pools and `each` one's arguments.
 
         It is of a module that all processes know, and may be told to read parcels, and to feed and
         look up what its member owns; it meets no other.

@@ -28,11 +28,10 @@ LEAST_ROWS = 10_000
 """Rows of a side that stays: fewer travel at little cost, and say little of how many will come."""
 
 SHARE = 10
-"""How many times the rows of a copy the side that stays has, at least, in each process.
+"""The least multiple of a copy's rows that the side which stays has in each process.
 
 It is a margin for estimates, for sides that grow, and for the memory that copies take.
 """
-
 
 FEW_ROWS = 100
 """Rows of a side that is copied whatever the other one has, if it can never have more."""
