@@ -18,7 +18,7 @@ True
 ('Exchange', (0,))
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -52,6 +52,7 @@ from ivm.dataflow.nodes import (
     Window,
 )
 from ivm.dataflow.partial_sums import adds_up, combined, narrowed, sum_of_parts, summed_columns
+from ivm.dataflow.traversal import walk
 from ivm.errors import Unsupported
 
 Placed = tuple[Node, Placement]
@@ -65,7 +66,7 @@ def distributed(
     Sides of joins are copied as `copying` says. Raises Unsupported for a kind of node that cannot
     be distributed.
     """
-    copied = None if copying is None else CopiedSides(_parts(node), copying)
+    copied = None if copying is None else CopiedSides(walk(node, _children), copying)
     return _Distribution(placed, {}, copied).of(node)
 
 
@@ -244,16 +245,9 @@ def _moved(placement: Placement, outputs: Sequence[int | None]) -> Placement:
     return tuple(map(outputs.index, placement))
 
 
-def _parts(node: Node) -> Iterator[Node]:
-    """Yield `node` and all that it reads, each once; of delta joins, the joins of two."""
-    met: set[Node] = set()
-    waiting = [node]
-    while waiting:
-        each = waiting.pop()
-        if each not in met:
-            met.add(each)
-            yield each
-            waiting += [in_pairs(each)] if isinstance(each, DeltaJoin) else each.children
+def _children(node: Node) -> Sequence[Node]:
+    """The children of a node; of a delta join, the joins of two that take its place."""
+    return [in_pairs(node)] if isinstance(node, DeltaJoin) else node.children
 
 
 def in_pairs(node: DeltaJoin) -> Node:

@@ -7,8 +7,9 @@
 (['Negate', 'Get'], frozenset({'orders'}))
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ivm.dataflow.node_hash import Hashed, remembered
@@ -21,8 +22,13 @@ _SHALLOW = 50
 """Nodes on a path for which the caller's stack suffices: planning takes some 10 frames for each."""
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """Yield `node` and all that it reads, each once, a node before those that it reads."""
+def walk(
+    node: Node, children: Callable[[Node], Iterable[Node]] = attrgetter("children")
+) -> Iterator[Node]:
+    """Yield `node` and all that it reads, each once, a node before those that it reads.
+
+    These are its `children`, or what is to be taken for them.
+    """
     met: set[Node] = set()  # a dataflow whose nodes share inputs has more paths than nodes
     waiting = [node]
     while waiting:
@@ -30,7 +36,7 @@ def walk(node: Node) -> Iterator[Node]:
         if each not in met:
             met.add(each)
             yield each
-            waiting += each.children
+            waiting += children(each)
 
 
 def is_deeper(node: Node, most: int) -> bool:
